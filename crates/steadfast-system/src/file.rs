@@ -49,15 +49,9 @@ pub fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Fails where the file system has no exchange, or where one of the two files is missing.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn change_places(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn change_places(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// A temporary file in the folder of its target. It is deleted unless it is moved into place.

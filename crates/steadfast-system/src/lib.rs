@@ -1,9 +1,9 @@
-//! The doors to the operating system: replace a file, lock a file, read the process table, start a program. Clippy's
-//! `disallowed-methods` sends every other crate through them.
+//! The doors to the operating system: replace a file, lock a file, read the process table, start a program. Other crates
+//! start processes and read `/proc` only through here.
 //!
 //! Main items: [`replace`] and [`PendingFile`] write files in one step, [`FileLock`] locks between processes,
-//! [`ProcessEntry`] is a row of `/proc`, [`program`] starts a process. Start with `file.rs`: all state of Steadfast is
-//! written through it.
+//! [`ProcessEntry`] is a row of `/proc`, [`program`] starts a process. Start with `file.rs`: Steadfast writes its state
+//! through it.
 
 mod file;
 mod lock;

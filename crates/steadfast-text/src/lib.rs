@@ -4,7 +4,7 @@
 //! - [`count`], [`and_more`]: counts with their noun, and shortened lists.
 //! - [`glob`]: patterns for names and paths; [`clean`], [`absolute`]: paths without `.` and `..`.
 //! - [`quote`], [`hex`]: shell words and hexadecimal.
-//! - [`format_time`], [`parse_span`], [`ago`]: times and durations.
+//! - [`parse_time`], [`parse_span`], [`ago`]: times and durations.
 
 pub mod glob;
 mod hex;
@@ -17,6 +17,6 @@ mod time;
 pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};
 pub use list::{Number, and_more, count, count_of, noun};
-pub use path::{absolute, clean, clean_path};
+pub use path::{absolute, clean, clean_path, is_within};
 pub use quote::quote;
-pub use time::{ago, format_span, format_time, parse_span, parse_time};
+pub use time::{ago, parse_span, parse_time};

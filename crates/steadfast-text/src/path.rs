@@ -29,6 +29,13 @@ pub fn absolute(path: &str, folder: &str) -> String {
     if whole.ends_with('/') && clean != "/" { clean + "/" } else { clean }
 }
 
+/// Checks if a path is this folder or is inside it.
+#[must_use]
+pub fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Cleans a [`Path`] like [`clean`].
 #[must_use]
 pub fn clean_path(path: &Path) -> PathBuf {

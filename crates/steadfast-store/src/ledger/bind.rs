@@ -6,8 +6,15 @@
 use std::borrow::Cow;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
-
+use steadfast_model::{
+    AddedBy, AgentId, Course, EvidenceClass, FindingSeverity, Host, Level, LoopEnd, LoopId, Millis, Mode, PlanId,
+    PolicyName, RunId, RunState, SessionId, Stage, Status, StepKind, TaskId, TaskKind, TaskType, UnitStatus,
+};
 use steadfast_redact::redact;
+
+use super::learning::{LearningKind, LearningSource, LearningStatus};
+use super::session_state::SessionStatus;
+use super::step::Key;
 
 /// A value that can be bound to a statement.
 pub(in crate::ledger) trait Bind {
@@ -56,12 +63,6 @@ impl Bind for str {
     }
 }
 
-impl Bind for String {
-    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.as_str().bind()
-    }
-}
-
 impl Bind for Cow<'_, str> {
     fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         self.as_ref().bind()
@@ -95,6 +96,22 @@ impl Bind for Json {
     }
 }
 
+/// Implements [`Bind`] for ids and enums, by their text.
+macro_rules! by_text {
+    ($($kind:ty),*) => {
+        $(impl Bind for $kind {
+            fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.as_str().bind()
+            }
+        })*
+    };
+}
+
+by_text!(String, AgentId, LoopId, PlanId, RunId, SessionId, TaskId);
+by_text!(AddedBy, Course, EvidenceClass, FindingSeverity, Host, Level, LoopEnd, Mode, PolicyName, RunState, Stage);
+by_text!(Status, StepKind, TaskKind, TaskType, UnitStatus);
+by_text!(Key, LearningKind, LearningSource, LearningStatus, SessionStatus);
+
 /// Implements [`Bind`] for types without text.
 macro_rules! plain {
     ($($kind:ty),*) => {
@@ -107,3 +124,22 @@ macro_rules! plain {
 }
 
 plain!(bool, u8, u32, i32, i64, f64, Vec<u8>);
+
+impl Bind for Millis {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+/// Implements [`Bind`] for counts. SQLite's numbers are signed, but our counts never reach the limit.
+macro_rules! count {
+    ($($kind:ty),*) => {
+        $(impl Bind for $kind {
+            fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(i64::try_from(*self).unwrap_or(i64::MAX).into())
+            }
+        })*
+    };
+}
+
+count!(u64, usize);

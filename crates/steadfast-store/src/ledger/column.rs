@@ -88,8 +88,3 @@ pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(index)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
 }
-
-/// Converts to the signed numbers of SQLite. Our counts never reach the limit.
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}

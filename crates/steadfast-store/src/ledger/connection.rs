@@ -2,9 +2,13 @@
 //!
 //! rusqlite's own connection is private to this file, so no text can be stored without redaction.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use rusqlite::{CachedStatement, MappedRows, OptionalExtension, Params, Result, Row, Rows, params_from_iter};
+
+use steadfast_model::PlanId;
 
 use super::bind::{Bind, Bound};
 use super::error::Fault;
@@ -102,17 +106,29 @@ impl Connection {
 #[derive(Debug)]
 pub(in crate::ledger) struct Transaction<'c> {
     connection: &'c Connection,
+    /// The plans that the transaction changed.
+    touched: RefCell<BTreeSet<PlanId>>,
 }
 
 impl<'c> Transaction<'c> {
     fn begin(connection: &'c Connection, words: &str) -> Result<Self> {
         connection.0.execute_batch(words)?;
-        Ok(Self { connection })
+        Ok(Self { connection, touched: RefCell::default() })
     }
 
-    pub(in crate::ledger) fn commit(self) -> Result<()> {
+    /// Marks a plan as changed, so that its slice is replaced after the commit.
+    pub(in crate::ledger) fn touch(&self, plan: &PlanId) {
+        let mut touched = self.touched.borrow_mut();
+        if !touched.contains(plan) {
+            touched.insert(plan.clone());
+        }
+    }
+
+    /// Commits, and returns the changed plans.
+    pub(in crate::ledger) fn commit(self) -> Result<BTreeSet<PlanId>> {
         // If this fails, dropping rolls back.
-        self.connection.0.execute_batch("COMMIT")
+        self.connection.0.execute_batch("COMMIT")?;
+        Ok(self.touched.take())
     }
 }
 

@@ -88,8 +88,6 @@ pub enum LedgerError {
 pub enum LeaseError {
     #[error("`{holder}` holds the lease on this task")]
     Held { holder: String, until: Millis },
-    #[error("the lease on task `{task}` was lost: token {token} is outdated")]
-    Lost { task: TaskId, token: u64 },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }

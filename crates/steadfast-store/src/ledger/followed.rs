@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use steadfast_model::{
     AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
-    TaskType,
 };
 
 use super::column::{exact, task_id, text, word};
 use super::error::Fault;
-use super::order::position;
+use super::frozen::{self, Frozen};
 use super::plan::NewPlan;
-use super::slice::Touched;
 use super::status::{self, StatusChange};
+use super::task::InitialState;
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status, plan, proof, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -112,8 +111,7 @@ impl Ledger {
     pub fn followed(&self, worktree: &str, source: &str) -> Result<Option<(PlanId, String)>, LedgerError> {
         self.read(|connection| {
             let Some(plan) = spec::of_source(connection, worktree, source)? else { return Ok(None) };
-            let digest =
-                connection.first("SELECT digest FROM followed WHERE plan = ?1", [plan.as_str()], |row| row.get(0))?;
+            let digest = connection.first("SELECT digest FROM followed WHERE plan = ?1", [&plan], |row| row.get(0))?;
             Ok(Some((plan, digest.unwrap_or_default())))
         })
     }
@@ -123,15 +121,15 @@ impl Ledger {
         for planned in &following.plan.tasks {
             task::new_within(&spec::as_new(planned, following.added_by))?;
         }
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let Following { worktree, source, .. } = following;
             let Some(plan) = spec::of_source(transaction, worktree, source)? else {
-                return begin(transaction, touched, &following);
+                return begin(transaction, &following);
             };
             if run::of_plan(transaction, &plan)?.is_some() {
                 return Ok(FollowedPlan { plan, is_new: false, news: Vec::new() });
             }
-            let news = go_on(transaction, touched, &plan, &following)?;
+            let news = update(transaction, &plan, &following)?;
             Ok(FollowedPlan { plan, is_new: false, news })
         })
     }
@@ -146,7 +144,7 @@ impl Ledger {
                  WHERE followed_task.plan = ?1 AND task.status <> followed_task.seen
                    AND (task.status <> followed_task.taken OR task.status = 'done')
                  ORDER BY task.position, task.id",
-                [plan.as_str()],
+                [plan],
                 |row| Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?)),
             )?;
             let run = if rows.is_empty() { None } else { proof::last_run(connection, plan)? };
@@ -167,68 +165,53 @@ impl Ledger {
     /// Records that the tracker was informed of this status, and now has the status `there`.
     pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
         let Task { plan, id, status, .. } = &untold.task;
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             transaction.run(
                 "UPDATE followed_task SET seen = ?3, taken = ?4 WHERE plan = ?1 AND task = ?2",
-                params![plan.as_str(), id.as_str(), there.as_str(), status.as_str()],
+                params![plan, id, there, status],
             )
         })
     }
 }
 
 /// Loads a list for the first time, with the statuses of the tracker.
-fn begin(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    following: &Following<'_>,
-) -> Result<FollowedPlan, Fault> {
+fn begin(transaction: &Transaction<'_>, following: &Following<'_>) -> Result<FollowedPlan, Fault> {
     let Following { plan, worktree, source, added_by, now, .. } = *following;
     let id = spec::free_id(transaction, &plan.feature)?;
     let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
     plan::insert(transaction, &new, now)?;
-    let stand = standings(following.reported);
+    let statuses = statuses_by_task(following.reported);
     for planned in &plan.tasks {
-        add(transaction, &id, planned, following, &stand)?;
+        add(transaction, &id, planned, following, &statuses)?;
     }
-    finish(transaction, touched, &id, following)?;
-    put_others_away(transaction, touched, &id, following)?;
-    let joined = added::join_list(transaction, touched, worktree, &id, now)?;
+    finish(transaction, &id, following)?;
+    archive_others(transaction, &id, following)?;
+    let joined = added::join_list(transaction, worktree, &id, now)?;
     let news =
         joined.into_iter().map(|Joined { task, title, .. }| TrackerChange { task, title, what: Happened::Added });
     Ok(FollowedPlan { plan: id, is_new: true, news: news.collect() })
 }
 
 /// Archives the plans of other lists, because a worktree follows only one.
-fn put_others_away(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<(), Fault> {
+fn archive_others(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
         "SELECT plan.id FROM plan JOIN followed ON followed.plan = plan.id
          WHERE plan.worktree = ?1 AND plan.id <> ?2 AND plan.cleared_at IS NULL",
     )?;
-    let others =
-        statement.query_map(params![AsGiven(following.worktree), id.as_str()], |row| super::column::plan_id(row, 0))?;
+    let others = statement.query_map(params![AsGiven(following.worktree), id], |row| super::column::plan_id(row, 0))?;
     let others: Vec<PlanId> = others.collect::<Result<_, _>>()?;
     for other in others {
         if run::of_plan(transaction, &other)?.is_none() {
-            spec::put_away(transaction, &other, following.now)?;
-            touched.plan(&other);
+            spec::archive(transaction, &other, following.now)?;
+            transaction.touch(&other);
         }
     }
     Ok(())
 }
 
-fn go_on(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<Vec<TrackerChange>, Fault> {
+fn update(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<Vec<TrackerChange>, Fault> {
     let plan = following.plan;
-    let stand = standings(following.reported);
+    let statuses = statuses_by_task(following.reported);
     let known = known(transaction, id)?;
     let present: BTreeMap<TaskId, Task> =
         task::all(transaction, id)?.into_iter().map(|task| (task.id.clone(), task)).collect();
@@ -237,12 +220,12 @@ fn go_on(
     // Closed tasks may be missing: trackers drop finished issues.
     let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
     for task in present.values().filter(is_gone) {
-        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), task.id.as_str()])?;
+        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id, task.id])?;
         news.push(TrackerChange { task: task.id.clone(), title: task.title.clone(), what: Happened::Removed });
     }
     for planned in &plan.tasks {
         let Some(task) = present.get(&planned.id) else {
-            add(transaction, id, planned, following, &stand)?;
+            add(transaction, id, planned, following, &statuses)?;
             let what = Happened::Added;
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
             continue;
@@ -254,77 +237,58 @@ fn go_on(
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
         if planned.kind == TaskKind::Main
-            && let Some(what) = move_on(transaction, touched, task, planned, before, &stand, following)?
+            && let Some(what) = reconcile_status(transaction, task, planned, before, &statuses, following)?
         {
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
     }
-    finish(transaction, touched, id, following)?;
+    finish(transaction, id, following)?;
     Ok(news)
 }
 
 /// Stores the head of the plan, its dependencies, its frozen checks and the hash of the reading.
-fn finish(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<(), Fault> {
+fn finish(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let Following { plan, hash, digest, added_by, frozen, now, .. } = *following;
-    let head = Head {
-        hash: Some(hash.to_owned()),
-        // No text hash: the list is read again anyway.
-        text: None,
-        description: plan.description.clone(),
-        constraints: plan.constraints.clone(),
-        criteria: plan.criteria.clone(),
-        // Commands from a tracker are never executed without a human.
-        checks: Vec::new(),
-        must_nots: spec::head(transaction, id)?.must_nots,
-        promise: plan.promise.clone(),
-        phases: plan.phases.clone(),
-        estimates: plan.estimates.clone(),
-    };
+    let must_nots = spec::head(transaction, id)?.must_nots;
+    // Commands from a tracker are never executed without a human.
+    let head = Head { checks: Vec::new(), must_nots, ..Head::of(plan, hash) };
     let authored: Option<String> =
-        transaction
-            .row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id.as_str()], |row| row.get(0))?;
-    transaction.execute(
-        "UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1",
-        params![id.as_str(), text(&head), plan.feature],
-    )?;
+        transaction.row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id], |row| row.get(0))?;
+    transaction
+        .execute("UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1", params![id, text(&head), plan.feature])?;
     // The content is no longer the one for which a human vouched.
     if authored.as_deref() != Some(hash) {
-        let by = params![id.as_str(), added_by.as_str()];
+        let by = params![id, added_by];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", by)?;
     }
     if added_by == AddedBy::Human {
-        let human = params![id.as_str(), added_by.as_str()];
+        let human = params![id, added_by];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", human)?;
         transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1 AND phase IS NOT NULL", human)?;
     }
-    wait(transaction, id, &plan.tasks)?;
+    set_dependencies(transaction, id, &plan.tasks)?;
     // Otherwise a person with write access to the list could redefine a check.
-    let freeze = if added_by == AddedBy::Human { super::frozen::put } else { super::frozen::put_first };
+    let present = if added_by == AddedBy::Human { Frozen::Changes } else { Frozen::Stays };
     for (command, definition) in frozen {
-        freeze(transaction, id, command, definition, now)?;
+        frozen::put(transaction, id, [command, definition], present, now)?;
     }
     transaction.execute(
         "INSERT INTO followed (plan, digest) VALUES (?1, ?2) ON CONFLICT (plan) DO UPDATE SET digest = excluded.digest",
-        params![id.as_str(), digest],
+        params![id, digest],
     )?;
-    touched.plan(id);
+    transaction.touch(id);
     Ok(())
 }
 
 /// Sets exactly the dependencies that the list has.
-fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Result<(), Fault> {
+fn set_dependencies(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Result<(), Fault> {
     let wanted: HashSet<(&str, &str)> = tasks
         .iter()
         .flat_map(|task| task.blocked_by.iter().map(|before| (task.id.as_str(), before.as_str())))
         .collect();
     let listed: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let present: HashSet<(String, String)> =
-        transaction.rows("SELECT task, blocked_by FROM dependency WHERE plan = ?1", [id.as_str()], |row| {
+        transaction.rows("SELECT task, blocked_by FROM dependency WHERE plan = ?1", [id], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
     let mut remove =
@@ -334,7 +298,7 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     };
     let mut is_changed = false;
     for (task, before) in present.iter().filter(gone) {
-        remove.execute(params![id.as_str(), task, before])?;
+        remove.execute(params![id, task, before])?;
         is_changed = true;
     }
     let mut insert =
@@ -342,7 +306,7 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     for (task, before) in wanted.iter().filter(|(task, before)| {
         !present.contains(&((*task).to_owned(), (*before).to_owned())) && listed.contains(before)
     }) {
-        insert.execute(params![id.as_str(), task, before])?;
+        insert.execute(params![id, task, before])?;
         is_changed = true;
     }
     if is_changed || !wanted.is_empty() {
@@ -351,9 +315,9 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     Ok(())
 }
 
-type Standings<'a> = HashMap<&'a TaskId, &'a Reported>;
+type ReportedStatuses<'a> = HashMap<&'a TaskId, &'a Reported>;
 
-fn standings(reported: &[Reported]) -> Standings<'_> {
+fn statuses_by_task(reported: &[Reported]) -> ReportedStatuses<'_> {
     reported.iter().map(|reported| (&reported.task, reported)).collect()
 }
 
@@ -363,39 +327,19 @@ fn add(
     id: &PlanId,
     planned: &PlannedTask,
     following: &Following<'_>,
-    stand: &Standings<'_>,
+    statuses: &ReportedStatuses<'_>,
 ) -> Result<(), Fault> {
     let Following { added_by, now, source, .. } = *following;
-    let (status, reason) = match stand.get(&planned.id) {
+    let (status, reason) = match statuses.get(&planned.id) {
         Some(reported) => (reported.status, reported.reason.as_deref()),
         None => (Status::Pending, None),
     };
     if status == Status::Done {
         evidence::insert(transaction, id, &planned.id, &imported_status::claim(reason, source, now))?;
     }
-    transaction.run(
-        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
-                               block_reason, first_closed_at, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-        params![
-            id.as_str(),
-            planned.id.as_str(),
-            position(&planned.id),
-            planned.title,
-            planned.kind.as_str(),
-            planned.task_type.map(TaskType::as_str),
-            planned.phase,
-            planned.item,
-            text(&planned.files),
-            planned.notes,
-            planned.verify.as_ref().map(exact),
-            status.as_str(),
-            (status == Status::Blocked).then(|| imported_status::blocked(reason, source)),
-            status.is_closed().then_some(now.0),
-            added_by.as_str(),
-            now.0,
-        ],
-    )?;
+    let blocked = (status == Status::Blocked).then(|| imported_status::blocked(reason, source));
+    let initial = InitialState { status, reason: blocked.as_deref(), ..InitialState::PENDING }.of(planned);
+    task::put(transaction, id, &planned.id, &spec::as_new(planned, added_by), &initial, now)?;
     if planned.kind == TaskKind::Main {
         keep(transaction, id, planned, status, status)?;
     }
@@ -426,32 +370,31 @@ fn change(
                     verify = ?10, updated_at = ?11
              WHERE plan = ?1 AND id = ?2",
         params![
-            task.plan.as_str(),
-            task.id.as_str(),
+            task.plan,
+            task.id,
             planned.title,
-            planned.kind.as_str(),
-            planned.task_type.map(TaskType::as_str),
+            planned.kind,
+            planned.task_type,
             planned.phase,
             planned.item,
             text(&planned.files),
             notes,
             planned.verify.as_ref().map(exact),
-            following.now.0,
+            following.now,
         ],
     )
 }
 
 /// Reconciles the two statuses of a task.
-fn move_on(
+fn reconcile_status(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     task: &Task,
     planned: &PlannedTask,
     before: Option<&FollowedTask>,
-    stand: &Standings<'_>,
+    statuses: &ReportedStatuses<'_>,
     following: &Following<'_>,
 ) -> Result<Option<Happened>, Fault> {
-    let reported = stand.get(&planned.id).copied();
+    let reported = statuses.get(&planned.id).copied();
     let theirs = reported.map_or(Status::Pending, |reported| reported.status);
     let ours = task.status;
     // A plan that was loaded from the same file before it was followed has reported nothing.
@@ -483,14 +426,14 @@ fn move_on(
     for to in steps {
         let reason = (*to == Status::Blocked).then(|| imported_status::blocked(reason, following.source));
         let change = StatusChange { to: *to, reason, fence: None, now: following.now };
-        status::change(transaction, touched, &task.plan, &task.id, &change)?;
+        status::change(transaction, &task.plan, &task.id, &change)?;
     }
     keep(transaction, &task.plan, planned, theirs, theirs)?;
     Ok(Some(Happened::Moved { from: ours, to: theirs }))
 }
 
 fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, FollowedTask>, Fault> {
-    connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
+    connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
         Ok((task_id(row, 0)?, FollowedTask { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
     })
@@ -507,6 +450,6 @@ fn keep(
         "INSERT INTO followed_task (plan, task, seen, taken, notes) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE SET seen = excluded.seen, taken = excluded.taken, notes = excluded.notes
              WHERE seen <> excluded.seen OR taken <> excluded.taken OR notes IS NOT excluded.notes",
-        params![plan.as_str(), planned.id.as_str(), seen.as_str(), taken.as_str(), planned.notes],
+        params![plan, planned.id, seen, taken, planned.notes],
     )
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rusqlite::Row;
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Millis, SessionId, labels};
 
 use super::column::{count, json, millis, text, word};
 use super::error::Fault;
@@ -24,9 +24,9 @@ const FILES: usize = 20;
 const OPEN: usize = 500;
 
 /// The confidence in an agent's statement, and the increase for each repetition.
-const SAID: u8 = 50;
-const AGAIN: u8 = 10;
-const MOST_SAID: u8 = 90;
+const STATED: u8 = 50;
+const PER_REPETITION: u8 = 10;
+const MOST_STATED: u8 = 90;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learning {
@@ -47,78 +47,49 @@ pub struct Learning {
     pub updated_at: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningKind {
+labels! {
+    pub enum LearningKind {
     /// An approach that does not work.
-    Failure,
+        Failure = "failure",
     /// A fact.
-    Discovery,
+        Discovery = "discovery",
     /// A rule to follow.
-    Constraint,
-}
-
-impl LearningKind {
-    pub const ALL: [Self; 3] = [Self::Failure, Self::Discovery, Self::Constraint];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failure => "failure",
-            Self::Discovery => "discovery",
-            Self::Constraint => "constraint",
-        }
+        Constraint = "constraint",
     }
 }
 
+labels! {
 /// A human's opinion of a learning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningStatus {
+    pub enum LearningStatus {
     /// No human has reviewed it yet.
-    Open,
-    Confirmed,
+        Open = "open",
+        Confirmed = "confirmed",
     /// Wrong. It is kept so that agents cannot add it again.
-    Dismissed,
+        Dismissed = "dismissed",
+    }
 }
 
 impl LearningStatus {
-    const ALL: [Self; 3] = [Self::Open, Self::Confirmed, Self::Dismissed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Confirmed => "confirmed",
-            Self::Dismissed => "dismissed",
-        }
-    }
-
     /// A human's opinion is certain.
     fn confidence(self) -> u8 {
         match self {
-            Self::Open => SAID,
+            Self::Open => STATED,
             Self::Confirmed => 100,
             Self::Dismissed => 0,
         }
     }
 }
 
-/// The author of a learning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningSource {
-    Agent,
-    Human,
-    Steadfast,
+labels! {
+    /// The author of a learning.
+    pub enum LearningSource {
+        Agent = "agent",
+        Human = "human",
+        Steadfast = "steadfast",
+    }
 }
 
 impl LearningSource {
-    const ALL: [Self; 3] = [Self::Agent, Self::Human, Self::Steadfast];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Human => "human",
-            Self::Steadfast => "steadfast",
-        }
-    }
-
     /// A learning written by a human is confirmed.
     fn status(self) -> LearningStatus {
         match self {
@@ -161,10 +132,10 @@ impl Ledger {
         for file in &new.files {
             within("a path of a learning", file, PATH)?;
         }
-        let said = redact(&new.text);
-        self.write(|transaction, _| match same(transaction, new.kind, &said)? {
-            Some(known) => again(transaction, known, new.source, now),
-            None => insert(transaction, new, said, now),
+        let content = redact(&new.text);
+        self.write(|transaction| match find_same(transaction, new.kind, &content)? {
+            Some(known) => repeat(transaction, known, new.source, now),
+            None => insert(transaction, new, content, now),
         })
     }
 
@@ -181,7 +152,7 @@ impl Ledger {
 
     /// Stores a human's opinion of a learning.
     pub fn judge_learning(&mut self, id: u64, status: LearningStatus, now: Millis) -> Result<Learning, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let known = find(transaction, id)?.ok_or(LedgerError::UnknownLearning { id })?;
             let judged = Learning { status, confidence: status.confidence(), updated_at: now, ..known };
             put(transaction, &judged)?;
@@ -194,12 +165,12 @@ impl Ledger {
 pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"),
-        [status.as_str()],
+        [status],
         from_row,
     )
 }
 
-fn again(
+fn repeat(
     transaction: &Transaction<'_>,
     known: Learning,
     source: LearningSource,
@@ -209,48 +180,52 @@ fn again(
         (LearningSource::Human, _) => (LearningStatus::Confirmed, LearningStatus::Confirmed.confidence()),
         (_, LearningStatus::Dismissed) => return Ok(Learned::Dismissed(known)),
         (_, LearningStatus::Confirmed) => (known.status, known.confidence),
-        (_, LearningStatus::Open) => (known.status, known.confidence.saturating_add(AGAIN).min(MOST_SAID)),
+        (_, LearningStatus::Open) => (known.status, known.confidence.saturating_add(PER_REPETITION).min(MOST_STATED)),
     };
     let known = Learning { status, confidence, updated_at: now, ..known };
     put(transaction, &known)?;
     Ok(Learned::Known(known))
 }
 
-fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, now: Millis) -> Result<Learned, Fault> {
+fn insert(
+    transaction: &Transaction<'_>,
+    new: &NewLearning,
+    content: Cow<'_, str>,
+    now: Millis,
+) -> Result<Learned, Fault> {
     let status = new.source.status();
     if status == LearningStatus::Open {
         let open: u64 =
-            transaction
-                .row("SELECT COUNT(*) FROM learnings WHERE status = ?1", [status.as_str()], |row| count(row, 0))?;
+            transaction.row("SELECT COUNT(*) FROM learnings WHERE status = ?1", [status], |row| count(row, 0))?;
         if open >= OPEN as u64 {
             return Err(LedgerError::OpenLearnings { bound: OPEN }.into());
         }
     }
-    let (said, why) = (said.into_owned(), redact(&new.why).into_owned());
+    let (content, why) = (content.into_owned(), redact(&new.why).into_owned());
     let files: Vec<String> = new.files.iter().map(|file| redact(file).into_owned()).collect();
-    let words = keywords([said.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
+    let words = keywords([content.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
     transaction.run(
         "INSERT INTO learnings (kind, text, why, files, keywords, confidence, status, session, source, created_at,
                  updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
         params![
-            new.kind.as_str(),
-            said,
+            new.kind,
+            content,
             why,
             text(&files),
             text(&words),
             status.confidence(),
-            status.as_str(),
-            new.session.as_ref().map(SessionId::as_str),
-            new.source.as_str(),
-            now.0,
+            status,
+            new.session,
+            new.source,
+            now,
         ],
     )?;
     let id = transaction.last_insert_rowid();
     Ok(Learned::New(Learning {
         id: id.unsigned_abs(),
         kind: new.kind,
-        text: said,
+        text: content,
         why,
         files,
         keywords: words,
@@ -266,12 +241,7 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
 fn put(transaction: &Transaction<'_>, learning: &Learning) -> Result<(), Fault> {
     transaction.run(
         "UPDATE learnings SET status = ?2, confidence = ?3, updated_at = ?4 WHERE id = ?1",
-        params![
-            i64::try_from(learning.id).unwrap_or(i64::MAX),
-            learning.status.as_str(),
-            learning.confidence,
-            learning.updated_at.0
-        ],
+        params![learning.id, learning.status, learning.confidence, learning.updated_at],
     )
 }
 
@@ -281,10 +251,10 @@ fn find(connection: &Connection, id: u64) -> Result<Option<Learning>, Fault> {
 }
 
 /// Finds a learning with the same text, ignoring case.
-fn same(connection: &Connection, kind: LearningKind, said: &str) -> Result<Option<Learning>, Fault> {
+fn find_same(connection: &Connection, kind: LearningKind, content: &str) -> Result<Option<Learning>, Fault> {
     connection.first(
         &format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"),
-        [kind.as_str(), said],
+        [kind.as_str(), content],
         from_row,
     )
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
     Status, TakingBack, Task, TaskId, TaskLine,
@@ -63,7 +65,7 @@ impl Ledger {
         added_by: AddedBy,
         now: Millis,
     ) -> Result<PlanId, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             // The list of a checkout that was moved still has the id of its old path.
             if let Some(id) = lists(transaction, worktree)?.into_iter().next() {
                 return Ok(id);
@@ -76,7 +78,7 @@ impl Ledger {
                     Some(_) => number += 1,
                     None => {
                         insert(transaction, &NewPlan { id: &id, worktree, title, source: None, added_by }, now)?;
-                        touched.plan(&id);
+                        transaction.touch(&id);
                         return Ok(id);
                     }
                 }
@@ -87,7 +89,7 @@ impl Ledger {
     /// Moves the plans of a checkout to its new path. A copy loses the owners, leases, checks and runs.
     pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
         let from = moved.from.as_str();
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let sql = "SELECT id FROM plan WHERE worktree = ?1";
             let plans: Vec<PlanId> = transaction.rows(sql, [AsGiven(from)], |row| plan_id(row, 0))?;
             for table in ["plan", "run", "session"] {
@@ -101,15 +103,13 @@ impl Ledger {
             )?;
             for plan in &plans {
                 if moved.copied {
-                    transaction.execute(
-                        "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1",
-                        params![plan.as_str()],
-                    )?;
-                    transaction.execute("UPDATE lease SET holder = NULL WHERE plan = ?1", params![plan.as_str()])?;
-                    transaction.execute("DELETE FROM running WHERE plan = ?1", params![plan.as_str()])?;
+                    transaction
+                        .execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", params![plan])?;
+                    transaction.execute("UPDATE lease SET holder = NULL WHERE plan = ?1", params![plan])?;
+                    transaction.execute("DELETE FROM running WHERE plan = ?1", params![plan])?;
                     run::end_of_copied(transaction, plan, now)?;
                 }
-                touched.plan(plan);
+                transaction.touch(plan);
             }
             Ok(())
         })
@@ -117,13 +117,10 @@ impl Ledger {
 
     /// Makes a plan the current one: it comes first among the plans with open tasks.
     pub fn use_plan(&mut self, plan: &PlanId, by: AddedBy, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             require(transaction, plan)?;
-            transaction.run(
-                "UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1",
-                params![plan.as_str(), now.0, by.as_str()],
-            )?;
-            touched.plan(plan);
+            transaction.run("UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1", params![plan, now, by])?;
+            transaction.touch(plan);
             Ok(())
         })
     }
@@ -131,23 +128,21 @@ impl Ledger {
     /// Returns the current plan of this worktree. Plans with open tasks come first, then plans without a run, then the most
     /// recently loaded or chosen. A plain list comes after the plans of specs.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Anyone)? {
-            Some(plan) => view(connection, &plan),
-            None => Ok(None),
-        })
+        self.view_for(worktree, Viewer::Anyone)
     }
 
     /// Returns the current plan like [`Self::plan_view`], without the task lists of hosts.
     pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Stranger)? {
-            Some(plan) => view(connection, &plan),
-            None => Ok(None),
-        })
+        self.view_for(worktree, Viewer::Stranger)
     }
 
     /// Returns the current plan for a session: without the host lists of other sessions.
     pub fn plan_view_of(&self, worktree: &str, session: &SessionId) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Session(session))? {
+        self.view_for(worktree, Viewer::Session(session))
+    }
+
+    fn view_for(&self, worktree: &str, viewer: Viewer<'_>) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree, viewer)? {
             Some(plan) => view(connection, &plan),
             None => Ok(None),
         })
@@ -157,28 +152,21 @@ impl Ledger {
 pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            plan.id.as_str(),
-            AsGiven(plan.worktree),
-            plan.title,
-            plan.source.map(AsGiven),
-            plan.added_by.as_str(),
-            now.0
-        ],
+        params![plan.id, AsGiven(plan.worktree), plan.title, plan.source.map(AsGiven), plan.added_by, now],
     )
 }
 
 /// The caller who looks for the plan of a worktree. A host's task list belongs to its session. Other callers get it only if
 /// there is no other plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Beholder<'a> {
+pub(super) enum Viewer<'a> {
     Anyone,
     Session(&'a SessionId),
     /// A caller who sees no host list.
     Stranger,
 }
 
-impl Beholder<'_> {
+impl Viewer<'_> {
     fn session(&self) -> Option<&str> {
         match self {
             Self::Anyone => None,
@@ -213,23 +201,23 @@ fn hash(text: &str) -> u32 {
 }
 
 pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
-    connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 /// Checks if a plan has a source: a spec, or an external tracker.
 pub(super) fn is_authored(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 pub(super) fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    connection.row("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.row("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     Ok(counts(connection, plan)?.open() > 0)
 }
 
-pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
+pub(super) fn ids(connection: &Connection) -> Result<BTreeSet<PlanId>, Fault> {
     connection.rows("SELECT id FROM plan ORDER BY id", (), |row| plan_id(row, 0))
 }
 
@@ -244,7 +232,7 @@ pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Faul
     }
 }
 
-pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanId>, Fault> {
+pub(super) fn newest(connection: &Connection, worktree: &str, viewer: Viewer<'_>) -> Result<Option<PlanId>, Fault> {
     connection.first("SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
                 AND (?2 IS NULL OR plan.owner IS ?2 OR plan.source IS NOT NULL OR plan.id NOT LIKE ?3)
              ORDER BY plan.source IS NULL AND plan.id LIKE ?3 AND EXISTS (
@@ -254,7 +242,7 @@ pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder
                       EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
                       plan.source IS NULL AND plan.id LIKE ?4 AND plan.used_at IS NULL,
                       COALESCE(plan.used_at, plan.created_at) DESC, plan.id DESC
-             LIMIT 1", params![AsGiven(worktree), beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
+             LIMIT 1", params![AsGiven(worktree), viewer.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
             |row| plan_id(row, 0))
 }
 
@@ -262,7 +250,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     let head = connection.first(
         "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason, plan.added_by
              FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1 AND plan.cleared_at IS NULL",
-        [plan.as_str()],
+        [plan],
         |row| {
             let owner_ended = match row.get::<_, Option<i64>>(3)? {
                 Some(at) => {
@@ -310,7 +298,7 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
     let ids: Vec<TaskId> = connection.rows(
         "SELECT id FROM task WHERE plan = ?1 AND kind = 'remediation' AND added_by = 'human'
          AND (status = 'in_progress' OR (status = 'pending' AND EXISTS (SELECT 1 FROM run_unit WHERE plan = ?1)))",
-        [plan.as_str()],
+        [plan],
         |row| task_id(row, 0),
     )?;
     let mut found = Vec::new();
@@ -327,14 +315,13 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
 /// Returns the facts that an agent must be reminded of, and the hash of the authored text. A plain list has only a current
 /// task.
 fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Brief, Option<String>), Fault> {
-    let source: Option<String> =
-        connection.row("SELECT source FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?;
+    let source: Option<String> = connection.row("SELECT source FROM plan WHERE id = ?1", [plan], |row| row.get(0))?;
     let current = match view.open.first() {
         Some(line) => Some(task::find(connection, plan, &line.id)?),
         None => None,
     };
-    let told = current.as_ref().map(|task| current_of(connection, task)).transpose()?;
-    let mut brief = Brief { spec: source, current: told, ..Brief::default() };
+    let shown = current.as_ref().map(|task| current_of(connection, task)).transpose()?;
+    let mut brief = Brief { spec: source, current: shown, ..Brief::default() };
     if brief.spec.is_none() {
         return Ok((brief, None));
     }
@@ -369,7 +356,7 @@ fn current_of(connection: &Connection, task: &Task) -> Result<Current, Fault> {
 pub(super) fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
     let mut counts = Counts::default();
     let mut statement = connection.prepare_cached("SELECT status, tasks FROM tally WHERE plan = ?1")?;
-    let mut rows = statement.query([plan.as_str()])?;
+    let mut rows = statement.query([plan])?;
     while let Some(row) = rows.next()? {
         let count = row.get(1)?;
         match word(row, 0, &Status::ALL, Status::as_str)? {
@@ -405,7 +392,7 @@ fn lines(
     let room = i64::try_from(PlanView::SHOWN - open.len()).unwrap_or(0);
     let lines: Vec<TaskLine> = connection.rows(
         &format!("SELECT id, title FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id LIMIT ?2"),
-        params![plan.as_str(), room],
+        params![plan, room],
         |row| Ok(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status }),
     )?;
     open.extend(lines);

@@ -4,7 +4,7 @@ use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
-    State, Tally,
+    State, Tally, labels,
 };
 
 use super::column::{json, millis, session_id, text, word};
@@ -34,25 +34,14 @@ pub struct ScoredStep {
     pub timestamp: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionStatus {
+labels! {
+    pub enum SessionStatus {
     /// Working.
-    Active,
+        Active = "active",
     /// The last turn was completed.
-    Completed,
+        Completed = "completed",
     /// It ended in the middle of a turn, or after a budget was used up.
-    Abandoned,
-}
-
-impl SessionStatus {
-    const ALL: [Self; 3] = [Self::Active, Self::Completed, Self::Abandoned];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Abandoned => "abandoned",
-        }
+        Abandoned = "abandoned",
     }
 }
 
@@ -124,21 +113,21 @@ impl SessionState {
         if state.goal.is_none() && state.drift.is_empty() {
             return known;
         }
-        let mut told = Self::new(&state.session, state.started_at);
-        told.state.goal.clone_from(&state.goal);
-        told.state.drift = state.drift.clone();
-        told.state.last_at = state.last_at;
-        told.status = match (&state.ended, state.stop.released) {
+        let mut updated = Self::new(&state.session, state.started_at);
+        updated.state.goal.clone_from(&state.goal);
+        updated.state.drift = state.drift.clone();
+        updated.state.last_at = state.last_at;
+        updated.status = match (&state.ended, state.stop.released) {
             (_, Some(release)) if release != Release::Capped => SessionStatus::Completed,
             (Some(_), _) => SessionStatus::Abandoned,
             (None, _) => SessionStatus::Active,
         };
         if let Some(known) = known {
-            told.state.started_at = known.state.started_at;
-            told.drift_history = known.drift_history;
-            told.last_checked_at = known.last_checked_at;
+            updated.state.started_at = known.state.started_at;
+            updated.drift_history = known.drift_history;
+            updated.last_checked_at = known.last_checked_at;
         }
-        Some(told)
+        Some(updated)
     }
 
     /// Applies a record, and returns true if a stored value changed. A session gets a row with its first goal or drift.
@@ -209,11 +198,7 @@ fn is_kept(change: &Change) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, session: &SessionId) -> Result<Option<SessionState>, Fault> {
-    connection.first(
-        &format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"),
-        [session.as_str()],
-        from_row,
-    )
+    connection.first(&format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"), [session], from_row)
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(), Fault> {
@@ -239,12 +224,12 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
             text(&row.keywords()),
             text(&row.drift_history),
             row.escalation_count(),
-            row.last_checked_at.map(|at| at.0),
-            row.status.as_str(),
+            row.last_checked_at,
+            row.status,
             row.course().as_str(),
             text(&row.tally()),
-            row.state.started_at.0,
-            row.state.last_at.0,
+            row.state.started_at,
+            row.state.last_at,
             text(&row.tags()),
         ],
     )

@@ -26,28 +26,17 @@ pub struct SliceError {
 /// The part of a slice that decides if the stop gate blocks. The other fields are for messages, and another version may
 /// write them differently: a slice from before an upgrade is not stale because of them.
 #[derive(Debug, PartialEq, Eq)]
-struct Held {
+struct GateFacts {
     worktree: String,
     owner: Option<SessionId>,
     owner_is_gone: bool,
     counts: Counts,
 }
 
-impl From<PlanView> for Held {
+impl From<PlanView> for GateFacts {
     fn from(view: PlanView) -> Self {
         let PlanView { worktree, owner, owner_ended, counts, .. } = view;
         Self { worktree, owner, owner_is_gone: owner_ended.is_some(), counts }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Touched(BTreeSet<PlanId>);
-
-impl Touched {
-    pub(super) fn plan(&mut self, id: &PlanId) {
-        if !self.0.contains(id) {
-            self.0.insert(id.clone());
-        }
     }
 }
 
@@ -60,25 +49,17 @@ pub(super) struct HeldBack {
 }
 
 impl HeldBack {
-    pub(super) fn take_from(&mut self, touched: &mut Touched) {
-        self.behind |= touched.0.remove(&self.plan);
+    pub(super) fn take_from(&mut self, touched: &mut BTreeSet<PlanId>) {
+        self.behind |= touched.remove(&self.plan);
     }
 }
 
-/// Returns the current plan of this worktree from the slices: plans with open tasks come first, then plans without a run,
-/// then the last written.
-pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
-    let worktree = redact(worktree);
-    read(state_dir, |view| view.worktree == worktree)
-}
-
-/// Returns the current plan for a session: without the host lists of other sessions.
+/// Returns the current plan of this worktree for a session, from the slices: plans with open tasks come first, then plans
+/// without a run, then the last written. The host lists of other sessions are left out.
 pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> Option<PlanView> {
     let worktree = redact(worktree);
-    read(state_dir, |view| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view)))
-}
-
-fn read(state_dir: &Path, is_meant: impl Fn(&PlanView) -> bool) -> Option<PlanView> {
+    let is_meant =
+        |view: &PlanView| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view));
     slices(&state_dir.join("plans"))
         .filter_map(|path| {
             let view: PlanView = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
@@ -106,13 +87,13 @@ impl Ledger {
     pub fn catch_up(&mut self) {
         if let Some(held) = self.held_back.as_mut().filter(|held| held.behind) {
             held.behind = false;
-            let touched = Touched([held.plan.clone()].into());
+            let touched = BTreeSet::from([held.plan.clone()]);
             self.replace_slices(&touched);
         }
     }
 
-    pub(super) fn replace_slices(&self, touched: &Touched) {
-        let result = if touched.0.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
+    pub(super) fn replace_slices(&self, touched: &BTreeSet<PlanId>) {
+        let result = if touched.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
         // The commit is valid. A hook that cannot open the ledger reads the older slice meanwhile.
         if let Err(error) = result {
             log_now(&self.state_dir, &format!("{error}: {}", error.source));
@@ -135,8 +116,8 @@ impl Ledger {
     pub fn renew_slices(&self) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
         let failed = |source: Source| SliceError { path: directory.clone(), source };
-        let plans = self.read(plan::ids).map_err(|error| failed(error.into()))?;
-        self.try_replace_slices(&Touched(plans.iter().cloned().collect()))?;
+        let plans: BTreeSet<PlanId> = self.read(plan::ids).map_err(|error| failed(error.into()))?;
+        self.try_replace_slices(&plans)?;
         let names: BTreeSet<_> = plans.iter().map(file_name).collect();
         for path in slices(&directory).filter(|path| !names.contains(&name_of(path))) {
             fs::remove_file(&path).map_err(|source| SliceError { path, source: source.into() })?;
@@ -146,9 +127,9 @@ impl Ledger {
 
     fn stale_just_now(&self) -> Result<Vec<PathBuf>, LedgerError> {
         let directory = self.state_dir.join("plans");
-        let told = |path: &Path| {
+        let on_disk = |path: &Path| {
             let bytes = fs::read(path).ok()?;
-            Some(serde_json::from_slice::<PlanView>(&bytes).ok().map(Held::from))
+            Some(serde_json::from_slice::<PlanView>(&bytes).ok().map(GateFacts::from))
         };
         let mut ours = BTreeSet::new();
         let mut stale = Vec::new();
@@ -157,7 +138,7 @@ impl Ledger {
             let path = directory.join(&name);
             ours.insert(name);
             // An unreadable file counts as stale, too.
-            if told(&path) != view.map(|view| Some(view.into())) {
+            if on_disk(&path) != view.map(|view| Some(view.into())) {
                 stale.push(path);
             }
         }
@@ -165,11 +146,11 @@ impl Ledger {
         Ok(stale)
     }
 
-    fn try_replace_slices(&self, touched: &Touched) -> Result<(), SliceError> {
+    fn try_replace_slices(&self, touched: &BTreeSet<PlanId>) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
         let _lock = lock(&directory, self.busy)
             .map_err(|source| SliceError { path: directory.clone(), source: source.into() })?;
-        for plan in &touched.0 {
+        for plan in touched {
             let path = directory.join(file_name(plan));
             self.replace_slice(plan, &path).map_err(|source| SliceError { path, source })?;
         }

@@ -5,6 +5,7 @@
 //! and a copy out of the tree. From then on it is restored and renewed like any other sealed file.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -204,8 +205,8 @@ fn entry_of(seal: &SealFolder, root: &Path, path: &str, contents: InTree) -> io:
 
 /// A git tree stores only if a file is executable. The other permissions are taken from the current file.
 fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
-    let current = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
-    let read_by = current.map_or(0o644, |found| super::mode(&found) & 0o666);
+    let standing = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
+    let read_by = standing.map_or(0o644, |found| found.mode() & 0o666);
     if executable { read_by | (read_by & 0o444) >> 2 } else { read_by }
 }
 
