@@ -25,7 +25,7 @@ pub struct Decision {
 impl Ledger {
     pub fn decide(&mut self, plan: &PlanId, decision: &Decision) -> Result<(), LedgerError> {
         within("a decision", &decision.what, BOUND)?;
-        within("the reason of a decision", &decision.why, BOUND)?;
+        within("the reason for a decision", &decision.why, BOUND)?;
         self.write(|transaction| {
             plan::require(transaction, plan)?;
             insert(transaction, plan, decision)?;

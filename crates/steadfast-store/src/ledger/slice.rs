@@ -181,7 +181,8 @@ fn name_of(path: &Path) -> String {
 /// Takes the lock for reading the plan and replacing its slice. After two commits, the second holder reads both, so an older
 /// view never replaces a newer one.
 fn lock(directory: &Path, busy: Duration) -> io::Result<FileLock> {
-    FileLock::with_folder(&directory.join("lock"), busy)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    let held = || io::Error::new(io::ErrorKind::WouldBlock, "another process holds its lock");
+    FileLock::with_folder(&directory.join("lock"), busy)?.ok_or_else(held)
 }
 
 /// Makes a file name from a plan id, which may be any text. Letters, digits and `-_.` stay; every other byte is encoded, so

@@ -52,7 +52,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     let at = Broken { place, root, path: &path, now };
     let restored = match &entry {
         Some(entry) if !matches!(compare(root, &path, entry), SealState::Broken(_)) => Ok(Restored::AsSealed),
-        Some(entry) if entry.kind == Kind::Absent => take_away(&at),
+        Some(entry) if entry.kind == Kind::Absent => move_new_file_aside(&at),
         Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
             Some(bytes) => put_back_sealed(&at, entry, &bytes),
             None => {
@@ -60,7 +60,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
                 Ok(Restored::NoCopy)
             }
         },
-        None if created(root, &table).contains(&path) => take_away(&at),
+        None if created(root, &table).contains(&path) => move_new_file_aside(&at),
         None => return Ok(Restored::NotSealed),
     };
     let mut renewed = match &restored {
@@ -112,7 +112,7 @@ fn put_back_sealed(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<R
     Ok(Restored::PutBack { kept })
 }
 
-fn take_away(at: &Broken<'_>) -> io::Result<Restored> {
+fn move_new_file_aside(at: &Broken<'_>) -> io::Result<Restored> {
     let Broken { place, path, now, .. } = *at;
     let Some(kept) = clear(at)? else { return Ok(Restored::AsSealed) };
     log_line(place, now, &format!("`{path}` was not there when the gate closed; it is in `{}`", kept.display()));

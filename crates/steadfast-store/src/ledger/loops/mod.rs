@@ -130,7 +130,7 @@ impl Ledger {
 
     /// Records that a human accepts an objection of the gate. A capped loop then continues with its gate.
     pub fn waive_objection(&mut self, id: &LoopId, waiver: &Waiver, now: Millis) -> Result<(), LedgerError> {
-        within("the reason of a waiver", &waiver.why, WHY)?;
+        within("the reason for a waiver", &waiver.why, WHY)?;
         self.write(|transaction| {
             let mut looped = find_resumed(transaction, id)?;
             looped.waived.retain(|known| known.objection != waiver.objection);

@@ -1,4 +1,4 @@
-//! What is recalled, and what was learned.
+//! Recall and learnings.
 
 use steadfast_model::{Step, StepKind};
 

@@ -1,4 +1,4 @@
-//! What is forgotten, and what never is; and that nothing is kept without a bound.
+//! Deletion of old sessions, and the limits of stored texts.
 
 use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 

@@ -65,7 +65,10 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     let said = sandbox.without_paths(&output.stderr);
-    assert!(said.starts_with("not fixed slice-stale: the slice `/repo/.git/steadfast/plans` could not be"), "{said}");
+    assert!(
+        said.starts_with("not fixed slice-stale: cannot replace the slice `/repo/.git/steadfast/plans`: "),
+        "{said}"
+    );
     drop(lock);
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed slice-stale: every plan has its slice\n");

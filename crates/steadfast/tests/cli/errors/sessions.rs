@@ -187,8 +187,8 @@ fn a_journal_with_a_line_of_a_newer_kind() {
     let newer = fs::read_to_string(&path).unwrap() + &line;
     fs::write(&path, &newer).unwrap();
     let said = fails(&sandbox, &["pause"]);
-    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: line 2 is of a kind that \
-                    this version does not know: update steadfast";
+    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: this version does not \
+                    know the kind of line 2: update steadfast";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
