@@ -95,7 +95,7 @@ fn a_supervisor_that_is_called_wrongly() {
     ");
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&supervise(&plan, "9"))), @r"
     exit 1
-    error: there is no task `9` in plan `<plan>`; near it: `1`, `2`
+    error: there is no task `9` in plan `<plan>`; similar ids: `1`, `2`
 
     hint: `steadfast task list` shows all tasks
     ");
