@@ -136,7 +136,7 @@ pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Re
     for plan in units.iter().filter_map(|unit| unit.plan.as_ref()) {
         ledger.drop_unit(plan, now)?;
     }
-    ledger.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), now)?;
+    ledger.set_run_state(&row.id, RunState::Stopped, Some("abandoned by a human"), now)?;
     Ok(())
 }
 
@@ -146,7 +146,7 @@ pub fn as_it_is(mut view: RunView) -> RunView {
     for unit in view.units.iter_mut().filter(|unit| !runs && !unit.agent.is_some_and(is_alive)) {
         if matches!(unit.status, UnitStatus::Running | UnitStatus::Merging) {
             unit.status = UnitStatus::Waiting;
-            unit.note = Some("interrupted: the process of the run is gone".to_owned());
+            unit.note = Some("interrupted: the process of the run ended".to_owned());
         }
     }
     view

@@ -207,7 +207,7 @@ pub fn begin(
             return Err(RunError::LoopNotFinished(Box::new(other)));
         }
         loops.archive(&other)?;
-        console.say(&format!("loop {} is put away; its plan and what was done stay", other.id));
+        console.say(&format!("loop {} is archived; its plan and its work are kept", other.id));
     }
     let request = match wishes.overridden {
         Some(_) => request,
@@ -252,7 +252,7 @@ pub fn go_on(
     if let Some(row) = run.filter(|run| !run.state.is_over()) {
         lifecycle::take_over(repository, &row, ready.host, limits(row.limits))?;
     }
-    console.say(&format!("loop {}: goes on in the stage {}", looped.id, looped.stage.as_str()));
+    console.say(&format!("loop {}: continues in stage {}", looped.id, looped.stage.as_str()));
     let of_settings = settings.run.limits();
     let limits = limits(of_settings).unwrap_or(of_settings);
     drive(repository, &settings, limits, looped.id, ready, stop, console)

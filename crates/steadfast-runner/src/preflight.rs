@@ -17,28 +17,28 @@ const QUICK: Duration = Duration::from_secs(30);
 /// Why no run begins here.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    #[error("`{}` is no git repository", .0.display())]
+    #[error("`{}` is not a git repository", .0.display())]
     NoRepository(PathBuf),
     #[error("this repository has no commit yet")]
     NoCommit,
-    #[error("HEAD is detached: nobody would know where the result belongs")]
+    #[error("HEAD is detached, so the result would belong to no branch")]
     Detached,
-    #[error("git cannot merge without a checkout: {0}")]
+    #[error("this git cannot merge without a checkout (`git merge-tree --write-tree`): {0}")]
     OldGit(GitFailed),
-    #[error("the submodule `{path}` lacks the commit {commit:.12} that HEAD names")]
+    #[error("the submodule `{path}` lacks commit {commit:.12}, which HEAD requires")]
     SubmoduleCommit { path: String, commit: String },
     /// With the first of them.
     #[error("{} not committed: {}", files(*count), first.join(", "))]
     NotCommitted { count: usize, first: Vec<String> },
-    #[error("git does not answer: {0}")]
+    #[error("git failed: {0}")]
     Git(GitFailed),
-    #[error("cannot find this program: {0}")]
+    #[error("cannot find the path of the running `steadfast`: {0}")]
     NoProgram(io::Error),
     #[error("{} is not on the PATH", hosts.join(" or "))]
     NoHost { hosts: Vec<String> },
-    #[error("`HOME` is not set, so there is nowhere to keep worktrees")]
+    #[error("`HOME` is not set, so there is no folder for worktrees")]
     NoHome,
-    #[error("`{}` cannot be written: {source}", folder.display())]
+    #[error("cannot write to `{}`: {source}", folder.display())]
     NotWritable { folder: PathBuf, source: io::Error },
     #[error("`{}` is nearly full: less than {} MiB are left", .0.display(), LEAST_FREE >> 20)]
     NearlyFull(PathBuf),

@@ -60,6 +60,6 @@ pub fn tell_tracker(place: &Place, run: &Run) -> Option<String> {
     let beads = Beads::of_source(&place.root, &run.spec)?;
     match tracker::tell(place, &beads, &run.plan, TimeBudget::of(COMMAND)) {
         Ok(told) => told.untold,
-        Err(error) => Some(format!("{} was told nothing: {error}", beads.name())),
+        Err(error) => Some(format!("cannot report to {}: {error}", beads.name())),
     }
 }

@@ -63,7 +63,7 @@ pub enum WorktreeError {
     Git(#[from] GitFailed),
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("git gave an answer that cannot be read: {0}")]
+    #[error("cannot parse the output of git: {0}")]
     Unreadable(String),
 }
 

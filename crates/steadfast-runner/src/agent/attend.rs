@@ -32,14 +32,14 @@ const KEPT: usize = 8 << 10;
 /// Blocks until the agent and all it started are gone. `stop` ends it.
 pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
-        return not_started(format!("`{}` is no folder", assignment.directory.display()));
+        return not_started(format!("`{}` is not a folder", assignment.directory.display()));
     }
     match Started::begin(assignment) {
         Ok(started) => {
             heard(AgentUpdate::Running(started.process));
             Attended::of(assignment, started, heard).finish(stop)
         }
-        Err(error) => not_started(format!("`{}` could not be started: {error}", assignment.launch.program.display())),
+        Err(error) => not_started(format!("cannot start `{}`: {error}", assignment.launch.program.display())),
     }
 }
 
@@ -242,7 +242,7 @@ fn died(status: Option<ExitStatus>, anything: bool, errors: &str) -> Departed {
     let status = match (code, status.and_then(|status| status.signal())) {
         (Some(code), _) => format!("exited with {code}"),
         (None, Some(signal)) => format!("ended by signal {signal}"),
-        (None, None) => "its end was not seen".to_owned(),
+        (None, None) => "its exit status is unknown".to_owned(),
     };
     Departed::Died { status }
 }

@@ -62,7 +62,7 @@ impl Log {
         self.left -= fits;
         let written = file.write_all(&bytes[..fits]);
         if fits < bytes.len() {
-            let _ = file.write_all(b"\n(more was printed, and is not kept)\n");
+            let _ = file.write_all(b"\n(the log is full; later output is not kept)\n");
         }
         if fits < bytes.len() || written.is_err() {
             self.file = None;

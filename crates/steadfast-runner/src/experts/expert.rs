@@ -51,14 +51,14 @@ impl Expert {
             Self::Correctness => {
                 "what the change does wrong: cases it misses, errors it swallows, state it leaves half done"
             }
-            Self::Security => "what somebody could do with it who should not: input, secrets, permissions, injection",
+            Self::Security => "how it could be misused: untrusted input, secrets, permissions, injection",
             Self::Data => "what happens to data that exists: migrations, formats, lost or doubled records, undo",
             Self::Interface => {
-                "what whoever uses it meets: names, texts, defaults, what breaks for those who use it now"
+                "what its users see: names, texts, defaults, and what breaks for current users"
             }
-            Self::Delivery => "what it takes to build and ship it: dependencies, versions, build, CI, configuration",
-            Self::Tests => "whether the tests would fail if the change were wrong, and what nobody tests",
-            Self::Simplicity => "what could be left out or said more plainly, and what is there twice",
+            Self::Delivery => "what building and shipping it requires: dependencies, versions, build, CI, configuration",
+            Self::Tests => "whether the tests would fail if the change were wrong, and what no test covers",
+            Self::Simplicity => "what could be removed or written more plainly, and what is duplicated",
         }
     }
 

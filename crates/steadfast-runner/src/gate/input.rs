@@ -130,8 +130,8 @@ fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
             how: how.clone(),
             output: output.clone(),
         }),
-        StatedEnd::Changed { difference } => unsure(format!("it runs something else by now: {difference}")),
-        StatedEnd::Stopped => unsure("it did not come to its end".to_owned()),
+        StatedEnd::Changed { difference } => unsure(format!("it runs something else now: {difference}")),
+        StatedEnd::Stopped => unsure("it did not finish".to_owned()),
     }
 }
 
@@ -229,11 +229,11 @@ mod tests {
         let expected = [
             ("Make `make test` pass", "make test"),
             (
-                "Take back what breaks \"don't touch `src/auth`\"",
+                "Undo the changes that break \"don't touch `src/auth`\"",
                 "steadfast loop objection --base 1a2b --must-not 'don'\\''t touch `src/auth`'",
             ),
             (
-                "Give tests/a.rs the strength back that its tests had",
+                "Restore the tests of tests/a.rs",
                 "steadfast loop objection --base 1a2b --tests 'tests/a.rs'",
             ),
         ];

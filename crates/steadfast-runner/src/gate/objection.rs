@@ -86,7 +86,7 @@ impl Objection {
             | Self::Unreviewed { .. }
             | Self::StatedUnsure { .. } => None,
             Self::Fails { task, command, output, files } => Some(Remedy {
-                title: format!("Make the check of {task} pass again on what all units made together"),
+                title: format!("Make the check of {task} pass on the merged work of all units"),
                 files: files.clone(),
                 notes: format!("`{command}` fails on the final tree. The end of its output:\n{output}"),
                 check: Check::command(command),
@@ -102,11 +102,11 @@ impl Objection {
                     files.iter().map(|offence| format!("`{}` {}", offence.file, offence.done)).collect();
                 let own: String = own.iter().map(|file| format!(" --own {}", shell_word(file))).collect();
                 Some(Remedy {
-                    title: format!("Take back what breaks \"{}\"", short(must_not)),
+                    title: format!("Undo the changes that break \"{}\"", short(must_not)),
                     files: files.iter().map(|offence| offence.file.clone()).collect(),
                     notes: format!(
-                        "{}. It must not be: {must_not}\nAs they were: `git checkout {base} -- PATH`; a file that was not \
-                         there is removed. These paths may be written while this task is in progress.",
+                        "{}. This breaks: {must_not}\nTo restore a file: `git checkout {base} -- PATH`; a file that did not exist \
+                         then is removed. These paths may be written while this task is in progress.",
                         places.join(", ")
                     ),
                     check: Check::command(format!(
@@ -117,10 +117,10 @@ impl Objection {
                 })
             }
             Self::Weakened { file, places, base } => Some(Remedy {
-                title: format!("Give {file} the strength back that its tests had"),
+                title: format!("Restore the tests of {file}"),
                 files: vec![file.clone()],
                 notes: format!(
-                    "{}. What fails because of that is to be fixed where it is wrong.",
+                    "{}. If a restored test fails, the code that it tests is wrong.",
                     places
                         .iter()
                         .map(|place| format!("{file}:{}: {}", place.line, place.text))
@@ -150,11 +150,11 @@ impl fmt::Display for Objection {
             Self::Claimed { task, title } => {
                 write!(
                     f,
-                    "{task} {title}: only a claim says that it is done (a human: `steadfast task done {task} --force`)"
+                    "{task} {title}: done by claim only, without evidence (a human can run `steadfast task done {task} --force`)"
                 )
             }
             Self::Stale { task, title } => {
-                write!(f, "{task} {title}: its evidence is about other files than there are now")
+                write!(f, "{task} {title}: its evidence is for other files than the current ones")
             }
             Self::Fails { task, command, .. } => write!(f, "{task}: `{command}` fails on the final tree"),
             Self::Stated { said, how, .. } => write!(f, "you said \"{said}\": {how}"),

@@ -91,7 +91,7 @@ impl LoopRun<'_> {
             let owed = self.owed.get();
             self.owed.set(if owed == Spent::default() { spoken.spent } else { owed.plus(spoken.spent) });
             let Some(text) = spoken.said.as_deref().and_then(spec_of) else {
-                problems = vec!["the answer had no spec in it".to_owned()];
+                problems = vec!["the answer contained no spec".to_owned()];
                 continue;
             };
             let file = self.spec_file();

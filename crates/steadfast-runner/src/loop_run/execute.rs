@@ -61,7 +61,7 @@ impl LoopRun<'_> {
     /// A human who is there is asked; else the run waits for `resume`.
     fn pause(&self, row: &Run, why: &str, watch: &mut dyn Watch) -> Result<(), RunError> {
         watch.clear();
-        let answer = self.console.ask(&format!("{why}. It goes on with Enter; `q` pauses it.\n"));
+        let answer = self.console.ask(&format!("{why}. Press Enter to continue, or `q` and Enter to pause.\n"));
         if answer.is_some_and(|answer| answer.trim().is_empty()) {
             return Ok(());
         }
@@ -86,13 +86,13 @@ pub fn said(held: &CompletedReview) -> String {
         }
     }
     if held.dropped > 0 {
-        parts.push(format!("{} dropped that named no place in the change", held.dropped));
+        parts.push(format!("{} dropped without a place in the change", held.dropped));
     }
     if !held.silent.is_empty() {
-        parts.push(format!("no answer that can be read from {}", held.silent.join(", ")));
+        parts.push(format!("no readable answer from {}", held.silent.join(", ")));
     }
     if held.experts == 0 {
-        return "nothing differs, so nobody was asked".to_owned();
+        return "no changes, review skipped".to_owned();
     }
     let found = if parts.is_empty() { "nothing found".to_owned() } else { parts.join(", ") };
     format!("{} experts{score}: {found}", held.experts)

@@ -93,13 +93,13 @@ impl LoopRun<'_> {
         let mut mend = Vec::new();
         for finding in blockers {
             let question = format!(
-                "{} {}\nmend it, waive it or defer it? [M/w REASON/d REASON] ",
+                "{} {}\nfix it, waive it or defer it? [F/w REASON/d REASON] ",
                 finding.severity.as_str(),
                 line(finding)
             );
             let answer = self.console.ask(&question).unwrap_or_default();
             let (choice, why) = answer.trim().split_once(' ').unwrap_or((answer.trim(), ""));
-            let why = || if why.trim().is_empty() { "no reason was given".to_owned() } else { why.trim().to_owned() };
+            let why = || if why.trim().is_empty() { "no reason given".to_owned() } else { why.trim().to_owned() };
             let resolution = match choice {
                 "w" | "waive" => Resolution::Waived { why: why() },
                 "d" | "defer" => Resolution::Deferred { why: why() },
@@ -174,5 +174,5 @@ impl LoopRun<'_> {
 /// By which its task is found again.
 fn title(finding: &Finding) -> String {
     let text: String = finding.text.chars().take(80).collect();
-    format!("Mend finding {}: {text}", finding.id)
+    format!("Fix finding {}: {text}", finding.id)
 }

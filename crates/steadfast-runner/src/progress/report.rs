@@ -63,7 +63,7 @@ fn rests_on(evidence: &Evidence) -> String {
     };
     let tree = tree.as_deref().map(|tree| format!(", tree {}", tree.get(..8).unwrap_or(tree)));
     let class = match class {
-        EvidenceClass::Claimed => "claimed, nothing checks it",
+        EvidenceClass::Claimed => "claimed, not checked",
         EvidenceClass::Forced => "closed by a human",
         class => class.as_str(),
     };
@@ -79,9 +79,9 @@ fn open(look: &Look<'_>, listed: &Listed<'_>) -> Option<String> {
         Status::Blocked => blocked(look, listed),
         Status::Pending | Status::InProgress if unit.status == UnitStatus::Blocked => blocked(look, listed),
         Status::Pending | Status::InProgress => match look.waits_for(task).as_slice() {
-            [] if unit.attempts > 0 => "begun".to_owned(),
-            [] => "not begun".to_owned(),
-            open => format!("waits for {}", open.join(", ")),
+            [] if unit.attempts > 0 => "started".to_owned(),
+            [] => "not started".to_owned(),
+            open => format!("depends on {}", open.join(", ")),
         },
     };
     Some(format!("  {} {}: {why}\n", task.id, one_line(&task.title)))
@@ -105,7 +105,7 @@ fn next(look: &Look<'_>) -> String {
     for (task, unit) in blocked.iter().take(UNBLOCKED) {
         let place = unit.directory.as_deref().filter(|_| unit.merged.is_none());
         let place = place.map(|folder| format!("; its worktree is {folder}")).unwrap_or_default();
-        steps.push(format!("`steadfast task unblock {task}` when what stopped it is fixed{place}"));
+        steps.push(format!("`steadfast task unblock {task}` when its cause is fixed{place}"));
     }
     if blocked.len() > UNBLOCKED {
         steps.push(format!("{} more tasks are blocked", blocked.len() - UNBLOCKED));
@@ -115,7 +115,7 @@ fn next(look: &Look<'_>) -> String {
         steps.push(resume(look.view));
     }
     if units.iter().any(|unit| unit.merged.is_some()) {
-        steps.push(format!("`git merge {}` brings what is done into your branch", run.branch));
+        steps.push(format!("`git merge {}` merges the finished work into your branch", run.branch));
     }
     if steps.is_empty() {
         return String::new();
@@ -136,8 +136,8 @@ fn resume(view: &RunView) -> String {
         command += " --budget USD";
     }
     match command.contains("--") {
-        true => format!("`{command}` goes on, with more than was given before"),
-        false => format!("`{command}` goes on"),
+        true => format!("`{command}` continues with the higher limit"),
+        false => format!("`{command}` continues"),
     }
 }
 

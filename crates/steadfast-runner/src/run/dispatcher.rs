@@ -275,7 +275,7 @@ impl Dispatcher {
             }
             Message::Heard(unit, AgentUpdate::Event(event)) => self.heard(&unit, event)?,
             Message::Checking(unit) => {
-                self.doing(&unit, "its checks run".to_owned());
+                self.doing(&unit, "running its checks".to_owned());
                 self.events.push(RunEvent::Checking { unit });
             }
             Message::Advised(unit, advice) => self.advised(unit, advice)?,
@@ -319,7 +319,7 @@ impl Dispatcher {
             }
             AgentEvent::RateLimited { until } => {
                 let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-                self.doing(unit, format!("waits for a rate limit{until}"));
+                self.doing(unit, format!("waiting for a rate limit{until}"));
             }
             AgentEvent::Said { .. } | AgentEvent::Ended(_) => {}
         }

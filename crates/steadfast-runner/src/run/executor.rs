@@ -185,7 +185,7 @@ impl Dispatch<'_> {
         Ok((!changed.is_empty()).then(|| {
             let names = changed.join(", ");
             format!(
-                "a run does not change submodules, and this unit changed {names}: put back its commit and its files"
+                "a run cannot change submodules, and this unit changed {names}: restore its commit and its files"
             )
         }))
     }

@@ -154,7 +154,7 @@ impl Merger {
                 return Ok(Merged::Landed(candidate.commit));
             }
         }
-        Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.worktrees.branch())))
+        Ok(Merged::Trouble(format!("another process moves `{}`", self.worktrees.branch())))
     }
 
     /// Each check of a unit on what would land, which lies in `folder`. None: all passed, on these trees.
@@ -192,7 +192,7 @@ enum Chain {
 
 fn failure(task: &TaskId, evidence: Evidence) -> Open {
     let command = evidence.command.as_deref().unwrap_or("its check");
-    let why = format!("`{command}` passes in this worktree and fails together with what landed meanwhile");
+    let why = format!("`{command}` passes in this worktree, but fails together with what landed meanwhile");
     Open { task: task.clone(), why, output: evidence.output_tail.unwrap_or_default() }
 }
 

@@ -58,12 +58,12 @@ impl Prompt<'_> {
         let Self { plan, tasks, context, before } = self;
         let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
         let mut text = format!(
-            "You do one unit of the plan \"{plan}\" in this git worktree, without a human at hand. Its tasks: {}.\n\
-             `steadfast task next` says what is to be done and how it is checked. `steadfast task start ID` begins a task, \
-             `steadfast task done ID` closes it: Steadfast runs its check and decides by that. What cannot be done without \
+            "You do one unit of the plan \"{plan}\" in this git worktree, without a human present. Its tasks: {}.\n\
+             `steadfast task next` prints the next task and its check. `steadfast task start ID` begins a task, \
+             `steadfast task done ID` closes it: Steadfast runs its check and decides by that. A task that needs \
              a human: `steadfast task block ID --why REASON`.\n\
              Work in this folder only. Steadfast commits and merges what is in it when you end; you need not.\n\
-             When all tasks are closed, end with one short paragraph: what was done, and what the next one should know.",
+             When all tasks are closed, end with one short paragraph: what was done, and what the next agent should know.",
             ids.join(", ")
         );
         tell(&mut text, plan, context);
@@ -71,7 +71,7 @@ impl Prompt<'_> {
             let _ = write!(
                 text,
                 "\n\nOther work landed meanwhile and conflicts with this unit's in {}. These files hold both sides between \
-                 conflict markers. Both are wanted: settle them, leave no marker, and see that the checks still pass.",
+                 conflict markers. Both are needed: resolve them, leave no marker, and make sure that the checks still pass.",
                 before.conflict.join(", ")
             );
         }
@@ -83,7 +83,7 @@ impl Prompt<'_> {
             }
         }
         if let Some(summary) = before.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()) {
-            let _ = write!(text, "\n\nThe last agent said at its end:\n{}", fenced(end_of(summary, SUMMARY)));
+            let _ = write!(text, "\n\nThe final message of the last agent:\n{}", fenced(end_of(summary, SUMMARY)));
         }
         if let Some(advice) = &before.advice {
             let _ = write!(text, "\n\nExperts who saw the change and the failure recommend:\n{}", fenced(advice));
@@ -135,7 +135,7 @@ mod tests {
 
     fn told(context: &PlanContext) -> String {
         let said = Prompt { plan: "Sign in", tasks: &[TaskId::new("2.1")], context, before: &Before::default() }.text();
-        said.split_once("the next one should know.").unwrap().1.to_owned()
+        said.split_once("the next agent should know.").unwrap().1.to_owned()
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         let said = text(&before);
         assert!(said.contains("Attempt 1 ended with task 1.1 open: `make test` exited with 1"), "{said}");
         assert!(said.contains("\nline 1999\n```") && !said.contains("line 1000\n"), "{said}");
-        assert!(said.ends_with("The last agent said at its end:\n```\nI did most.\n```"), "{said}");
+        assert!(said.ends_with("The final message of the last agent:\n```\nI did most.\n```"), "{said}");
         assert!(said.len() < 5_000);
     }
 

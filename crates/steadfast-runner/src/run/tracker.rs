@@ -25,7 +25,7 @@ impl TrackerUpdater {
         match begin(place.clone(), run.clone(), clock) {
             Ok(tracker) => Some(tracker),
             Err(error) => {
-                log_line(place, clock(), &format!("run {} tells beads at its end: {error}", run.id));
+                log_line(place, clock(), &format!("run {} reports to beads only at its end: {error}", run.id));
                 None
             }
         }

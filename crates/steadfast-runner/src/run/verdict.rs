@@ -116,7 +116,7 @@ fn again(tried: Tried, before: Before, why: String, stuck: u32) -> Next {
         // A conflict is the unit's, not a task of the plan.
         let failure = before.failure.filter(|failure| !failure.why.contains(MARKERS));
         let task = failure.map_or(tried.unit, |failure| failure.task);
-        let why = format!("{STUCK} attempts in a row came to nothing; the last: {why}");
+        let why = format!("{STUCK} attempts in a row failed; the last: {why}");
         return Next::Block { task, why, stuck: Some(stuck) };
     }
     Next::Again { why, before, stuck }
@@ -131,8 +131,8 @@ fn why(how: Option<&Departed>, open: Option<&Open>) -> String {
     let open = open.map(|open| match open.why.split_once(MARKERS) {
         // Its task is not one of the plan, so its id says nothing.
         Some((_, rest)) => match rest.split_once('`') {
-            Some((files, _)) => format!("the conflict with what landed meanwhile is not settled in {files}"),
-            None => "the conflict with what landed meanwhile is not settled".to_owned(),
+            Some((files, _)) => format!("the conflict with what landed meanwhile is not resolved in {files}"),
+            None => "the conflict with what landed meanwhile is not resolved".to_owned(),
         },
         None => format!("task {} is open: {}", open.task, open.why),
     });
@@ -140,7 +140,7 @@ fn why(how: Option<&Departed>, open: Option<&Open>) -> String {
         (Some(end), Some(open)) => format!("{end}; {open}"),
         (Some(end), None) => end,
         (None, Some(open)) => open,
-        (None, None) => "it ended without a word".to_owned(),
+        (None, None) => "the agent ended without a message".to_owned(),
     }
 }
 
@@ -154,8 +154,8 @@ pub(crate) fn ending(how: &Departed) -> Option<String> {
         Departed::Ended(AgentEnd::RateLimited { .. }) => "the agent ran into a rate limit".to_owned(),
         Departed::Ended(AgentEnd::NoAccess(why)) => format!("the agent has no access: {why}"),
         Departed::Ended(AgentEnd::Failed(why)) => format!("the agent failed: {why}"),
-        Departed::Silent => "the agent said nothing any more and was ended".to_owned(),
-        Departed::TimeUp => "the agent's time was up".to_owned(),
+        Departed::Silent => "the agent was silent for too long and was stopped".to_owned(),
+        Departed::TimeUp => "the agent ran out of time".to_owned(),
         Departed::Stopped => "the agent was stopped".to_owned(),
         Departed::Died { status } => format!("the agent died: {status}"),
         Departed::NotStarted(why) => format!("the agent was not started: {why}"),
@@ -215,7 +215,7 @@ mod tests {
         let open = Some(Open { task: TaskId::new("2"), why, output: String::new() });
         let worked = || Worked { departure: left(finished()), open: open.clone(), ..Worked::default() };
         let Next::Again { why, .. } = next(0, worked()) else { panic!("not tried again") };
-        assert_eq!(why, "the conflict with what landed meanwhile is not settled in 'shared.txt'");
+        assert_eq!(why, "the conflict with what landed meanwhile is not resolved in 'shared.txt'");
         let Next::Block { task, why, stuck: Some(3) } = next(2, worked()) else { panic!("not blocked") };
         assert_eq!(task, tried(0).unit);
         assert!(!why.contains("task 2"), "{why}");
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(task.as_str(), "1.1");
         assert_eq!(
             why,
-            "3 attempts in a row came to nothing; the last: the agent said nothing any more and was ended; task 1.1 is open: `make test` exited with 1"
+            "3 attempts in a row failed; the last: the agent was silent for too long and was stopped; task 1.1 is open: `make test` exited with 1"
         );
     }
 

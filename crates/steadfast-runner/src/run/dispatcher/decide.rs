@@ -40,7 +40,7 @@ impl Dispatcher {
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                self.pausing = Some(Pausing::Drain(format!("unit {unit} is held by {holder} until {until}")));
+                self.pausing = Some(Pausing::Drain(format!("{holder} has a lease on unit {unit} until {until}")));
                 self.decisions.push(index);
                 return Ok(());
             }

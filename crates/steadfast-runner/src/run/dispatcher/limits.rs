@@ -146,8 +146,8 @@ impl Dispatcher {
         let open = self.rows.iter().filter(|row| row.status == UnitStatus::Waiting).count();
         let waits = match open {
             0 => String::new(),
-            1 => ", and 1 more unit waits for that".to_owned(),
-            open => format!(", and {open} more units wait for that"),
+            1 => ", and 1 more unit depends on that".to_owned(),
+            open => format!(", and {open} more units depend on that"),
         };
         let why = match blocked.as_slice() {
             [one] => format!("unit {one} needs a human{waits}"),
@@ -171,7 +171,7 @@ impl Dispatcher {
                 Verified::Holds => {}
                 Verified::Reopened => return Ok(None),
                 Verified::Stopped => {
-                    let why = "a human stopped its last checks; every task is done";
+                    let why = "a human stopped the final checks; every task is done";
                     return self.pause(why.to_owned()).map(Some);
                 }
             }

@@ -56,7 +56,7 @@ impl Dispatcher {
     /// A unit whose files lie in a submodule is a human's: a run lands commits of this repository alone.
     fn refuse(&mut self, index: usize, submodule: &str) -> Result<(), RunError> {
         let unit = self.rows[index].unit.clone();
-        let why = format!("it changes the submodule `{submodule}`, and a run does not; run it in the submodule itself");
+        let why = format!("it changes the submodule `{submodule}`, which a run cannot change; start a run in the submodule itself");
         self.block(&unit, &unit, why)
     }
 
@@ -134,7 +134,7 @@ impl Dispatcher {
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                let why = format!("unit {unit} is held by {holder} until {until}");
+                let why = format!("{holder} has a lease on unit {unit} until {until}");
                 self.pausing = Some(Pausing::Drain(why));
                 return Ok(());
             }

@@ -28,10 +28,10 @@ impl Dispatcher {
                 StatedEnd::Passed => {}
                 StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
                 StatedEnd::Changed { difference } => failed.push(format!(
-                    "you said \"{}\": `{}` runs something else by now: {difference}",
+                    "you said \"{}\": `{}` runs something else now: {difference}",
                     check.said, check.command
                 )),
-                StatedEnd::Stopped => failed.push(format!("`{}` did not come to its end", check.command)),
+                StatedEnd::Stopped => failed.push(format!("`{}` did not finish", check.command)),
             }
         }
         worktrees.remove_read_only(NAME)?;
