@@ -9,7 +9,7 @@ use steadfast_work::{Cause, WorkError};
 use crate::preflight::NotReady;
 use crate::worktrees::WorktreeError;
 
-/// Why a run or a loop does not begin, or came to a halt.
+/// The reason why a run or a loop does not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]

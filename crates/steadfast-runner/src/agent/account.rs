@@ -1,4 +1,4 @@
-//! What is heard of an agent, and what is to be remembered of it.
+//! Collects an agent's events: its session, its cost, its last message and its end.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -9,10 +9,9 @@ use steadfast_model::{Host, Millis, SessionId, Spent};
 use super::record::Record;
 use super::{AgentUpdate, Assignment};
 
-/// What is kept of the last message.
+/// The most bytes of the last message that are kept.
 const KEPT: usize = 8 << 10;
 
-/// What was heard.
 pub(super) struct Account<'a> {
     stream: AgentStream,
     heard: &'a mut dyn FnMut(AgentUpdate),
@@ -20,10 +19,11 @@ pub(super) struct Account<'a> {
     pub(super) spent: Spent,
     pub(super) said: Option<String>,
     pub(super) ended: Option<AgentEnd>,
-    /// When the last line came that says more than that a tool still runs, or when a rate limit is over: silence is counted from here.
+    /// The time of the last line that is more than a heartbeat of a tool, or the end of a rate limit. Silence counts
+    /// from here.
     pub(super) patient_from: Instant,
     pub(super) anything: bool,
-    /// Where to look for a record of the session; only Codex's says more than is printed.
+    /// The home of the session's record. Only Codex's record says more than its output.
     codex_home: Option<PathBuf>,
     record: Option<Record>,
 }
@@ -56,14 +56,14 @@ impl<'a> Account<'a> {
         if let Some(record) = &mut self.record {
             record.stir();
         }
-        // What is told at the end is reckoned by what the record says.
+        // The session's record first: it holds the costs that the final event is priced with.
         self.look();
         for event in self.stream.line(line) {
             self.take(event);
         }
     }
 
-    /// How long to wait for more at most.
+    /// Returns the longest time to wait for more output.
     pub(super) fn pause(&self) -> Option<Duration> {
         self.record.as_ref().map(Record::pause)
     }
@@ -79,7 +79,7 @@ impl<'a> Account<'a> {
         let mut events = Vec::new();
         record.look(&mut |line| events.extend(self.stream.record(line)));
         self.record = Some(record);
-        // The record of an answer may come after the last word.
+        // The record of an answer may arrive after the final message.
         let ended = self.ended.take();
         for event in events {
             self.take(event);
@@ -93,7 +93,7 @@ impl<'a> Account<'a> {
                 self.session = Some(session.clone());
                 self.record = self.codex_home.as_deref().map(|home| Record::of_codex(home, session.as_str()));
             }
-            // A host may go on after its last word, when something in the background has ended.
+            // A host may continue after its final message, when a background task has ended.
             AgentEvent::Turn => self.ended = None,
             AgentEvent::Said { text } => self.said = Some(end_of(text)),
             AgentEvent::Spent(spent) => self.spent = *spent,

@@ -16,20 +16,20 @@ use super::log::Log;
 use super::started::Started;
 use super::{AgentUpdate, Assignment, Departed, Departure};
 
-/// How often it is looked whether the agent is to be stopped: nothing else wakes us while it is silent.
+/// The interval for checking `stop`: nothing else wakes the runner while the agent is silent.
 const TICK: Duration = Duration::from_millis(250);
-/// The same where the end of a process does not wake us.
+/// The interval where the kernel cannot report the end of a process.
 const SHORT_TICK: Duration = Duration::from_millis(20);
-/// How long an agent may stay silent after its last word. A host waits here for what its agent left in the background.
+/// The longest silence after the final message. A host waits here for its agent's background tasks.
 const FAREWELL: Duration = Duration::from_secs(60);
-/// Between the request to end and the end.
+/// The time between `TERM` and `KILL`.
 const GRACE: Duration = Duration::from_secs(5);
-/// What was killed is gone by then, unless the kernel holds it.
+/// The time to wait after `KILL`. Only the kernel can hold a process longer.
 const KILLED: Duration = Duration::from_secs(2);
-/// What is kept of stderr.
+/// The most bytes of stderr that are kept.
 const KEPT: usize = 8 << 10;
 
-/// Blocks until the agent and all it started are gone. `stop` ends it.
+/// Runs the agent, and blocks until it and everything it started are gone. `stop` ends it.
 pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
         return not_started(format!("`{}` is not a folder", assignment.directory.display()));
@@ -58,7 +58,7 @@ enum Cause {
 struct Attended<'a> {
     assignment: &'a Assignment,
     started: Started,
-    /// Stdout, stderr: whether somebody may still write.
+    /// Whether stdout and stderr may still receive output.
     open: [bool; 2],
     lines: Lines,
     log: Log,
@@ -89,7 +89,7 @@ impl<'a> Attended<'a> {
         if !matches!(cause, Cause::Itself) {
             self.end();
         }
-        // What is in the pipes now is the last there is.
+        // Reads the rest of the output from the pipes.
         self.listen(Duration::from_millis(100), |attended| {
             attended.open == [false; 2] || !attended.readable(Duration::ZERO)
         });
@@ -142,15 +142,15 @@ impl<'a> Attended<'a> {
         }
     }
 
-    /// Asks all of it to end, waits, and ends it.
+    /// Asks all processes to end, waits, and then kills them.
     fn end(&mut self) {
         self.started.group.signal(Signal::TERM);
-        // What is stopped does not hear.
+        // A stopped process cannot handle a signal.
         self.started.group.signal(Signal::CONT);
         let gone = |attended: &mut Self| attended.exited() && attended.started.group.others().is_empty();
         if !self.listen(GRACE, gone) {
             let until = Instant::now() + KILLED;
-            // Again and again: what forks while it is looked for is found in the next round.
+            // A process that forks during the search is found in the next round.
             while Instant::now() < until && !gone(self) {
                 self.started.group.signal(Signal::KILL);
                 self.listen(Duration::from_millis(20), gone);
@@ -159,7 +159,7 @@ impl<'a> Attended<'a> {
         self.started.group.sweep();
     }
 
-    /// Reads on until something holds, or for so long. Whether it held.
+    /// Reads until `holds` is true or the time is up. Returns whether it is true.
     fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
         let until = Instant::now() + time;
         while !holds(self) {
@@ -172,7 +172,7 @@ impl<'a> Attended<'a> {
         true
     }
 
-    /// Reads what there is; waits for at most so long when there is nothing.
+    /// Reads the available output; waits if there is none.
     fn read(&mut self, wait: Duration) {
         let ready = self.ready(wait);
         if self.open[0] && ready[0] {
@@ -204,7 +204,7 @@ impl<'a> Attended<'a> {
         stdout || stderr
     }
 
-    /// Which of stdout and stderr can be read. Returns early when the agent ends.
+    /// Returns which of stdout and stderr can be read. Returns early when the agent ends.
     fn ready(&self, wait: Duration) -> [bool; 2] {
         let Started { stdout, stderr, end, .. } = &self.started;
         let mut watched = Vec::with_capacity(3);
@@ -224,14 +224,14 @@ impl<'a> Attended<'a> {
         self.open.map(|open| open && watched.next().is_some_and(|pipe| !pipe.revents().is_empty()))
     }
 
-    /// Looked at, not waited for: until the end its number must not be given away.
+    /// Does not reap the process, so that its number stays reserved until the end.
     fn exited(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(pid(self.started.process.pid)), look), Ok(None))
     }
 }
 
-/// A shell says by these that it found no program, or none that can be started.
+/// A shell's exit status for a program that is missing or cannot be started.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
 fn died(status: Option<ExitStatus>, anything: bool, errors: &str) -> Departed {

@@ -1,14 +1,14 @@
-/// Bytes as they come, cut into lines. A line that is longer than all that an agent says about itself is let go.
+/// Splits a stream of bytes into lines. Drops a line that is too long to be an event of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     begun: Vec<u8>,
     too_long: bool,
 }
 
-/// The longest are the contents of files that were read, which say nothing to us.
+/// Longer lines are contents of files that the agent read, and carry no event.
 const LONGEST: usize = 2 << 20;
 
-/// What is kept between two lines.
+/// The capacity to keep between two lines.
 const SPARE: usize = 64 << 10;
 
 impl Lines {
@@ -27,7 +27,7 @@ impl Lines {
         self.add(rest);
     }
 
-    /// What came after the last line end.
+    /// Passes on the text after the last line end.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
         if !self.too_long && !self.begun.is_empty() {
             each(&self.begun);

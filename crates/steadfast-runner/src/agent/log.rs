@@ -1,4 +1,4 @@
-//! What an agent printed, for whoever looks for the reason later.
+//! The log of an agent's output, for later diagnosis.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::path::Path;
 
 use steadfast_redact::{redact, redact_document};
 
-/// What one agent may write: one that floods its output must not fill the disk.
+/// The limit for one agent, so that endless output does not fill the disk.
 const MOST: usize = 64 << 20;
 
-/// Nothing here fails: an agent is not ended for want of a log.
+/// All errors are ignored: a missing log is no reason to end an agent.
 #[derive(Debug)]
 pub(super) struct Log {
     file: Option<File>,
     left: usize,
-    /// The beginning of a line. Secrets are found in whole ones.
+    /// The beginning of an unfinished line. Redaction needs whole lines.
     begun: Vec<u8>,
 }
 
-/// What is longer is kept in pieces.
+/// A longer line is written in pieces.
 const LONGEST: usize = 1 << 20;
 
 impl Log {
@@ -27,7 +27,7 @@ impl Log {
         if let Some(folder) = path.parent() {
             let _ = fs::create_dir_all(folder);
         }
-        // What an agent reads may be secret.
+        // The agent may read and print secrets.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).ok();
         Self { file, left: MOST, begun: Vec::new() }
     }
@@ -49,10 +49,10 @@ impl Log {
 
     fn keep(&mut self, lines: &[u8]) {
         let text = String::from_utf8_lossy(lines);
-        // The strings of a document first, then what only stands beside its name: `"password": "…"`.
+        // Redact the strings of a JSON line first, then values beside a telling name: `"password": "…"`.
         let clean: String =
             text.split_inclusive('\n').map(|line| redact(&redact_document(line)).into_owned()).collect();
-        // A private key has many lines.
+        // A private key spans many lines.
         self.append(redact(&clean).as_bytes());
     }
 

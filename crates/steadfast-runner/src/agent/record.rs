@@ -1,5 +1,5 @@
-//! What a host writes of a session beside what it prints, read as it grows: Codex's rollout, which has the tokens of each
-//! answer while what is printed has them at the end.
+//! Follows the session record of a host while it grows. Codex's rollout has the tokens of each answer, but its output
+//! has them only at the end.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,30 +8,30 @@ use std::time::{Duration, Instant};
 
 use super::lines::Lines;
 
-/// How often it is looked whether there is more, and how often while the agent is at it: an answer is on record a moment
-/// after its first word is printed, and who has spent its share must not come to ask once more.
+/// How often the record is read, and how often while the agent is active: an answer is recorded a moment after its
+/// first output, and an agent that has spent its share must be stopped before its next call.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHORT_PAUSE: Duration = Duration::from_millis(20);
-/// How long after its last sign an agent is at it.
+/// How long an agent counts as active after its last output.
 const AT_IT: Duration = Duration::from_millis(500);
 
-/// A session that goes on over midnight has its rollout in the folder of the day before; older ones are not its own.
+/// A session that runs past midnight has its rollout in the previous day's folder. Older folders cannot have it.
 const NEWEST_DAYS: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Record {
     sessions: PathBuf,
-    /// A part of the file's name.
+    /// A part of the file name.
     session: String,
     file: Option<File>,
     lines: Lines,
     looked: Option<Instant>,
-    /// When something was last printed, or put on record.
+    /// The time of the last output or record.
     stirred: Instant,
 }
 
 impl Record {
-    /// The rollout of a session, under Codex's home.
+    /// The rollout of a session, below Codex's home.
     pub(super) fn of_codex(home: &Path, session: &str) -> Self {
         let (sessions, session) = (home.join("sessions"), session.to_owned());
         Self { sessions, session, file: None, lines: Lines::default(), looked: None, stirred: Instant::now() }
@@ -41,17 +41,17 @@ impl Record {
         self.looked.is_none_or(|looked| looked.elapsed() >= self.pause())
     }
 
-    /// Between two looks.
+    /// The time between two reads.
     pub(super) fn pause(&self) -> Duration {
         if self.stirred.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
     }
 
-    /// The agent is at it.
+    /// Notes that the agent is active.
     pub(super) fn stir(&mut self) {
         self.stirred = Instant::now();
     }
 
-    /// The lines that came since.
+    /// Reads the new lines.
     pub(super) fn look(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.looked = Some(Instant::now());
         if self.file.is_none() {
@@ -65,7 +65,8 @@ impl Record {
         }
     }
 
-    /// `sessions/2026/11/15/rollout-<time>-<session>.jsonl`. Not where it was packed: such a one is over.
+    /// Finds `sessions/2026/11/15/rollout-<time>-<session>.jsonl`. A packed rollout is finished, so it is not
+    /// searched.
     fn find(&self) -> Option<File> {
         let mut days = vec![self.sessions.clone()];
         for _level in ["year", "month", "day"] {
@@ -126,7 +127,7 @@ mod tests {
         let mut record = Record::of_codex(home.path(), "t-1");
         assert!(record.is_due());
         look(&mut record);
-        // The test may be halted between two of its lines: what is just now lies ahead for it.
+        // The test may be halted between two lines, so it sets the time ahead.
         let (now, ahead) = (Instant::now(), Instant::now() + Duration::from_secs(3_600));
         assert!(record.looked.is_some_and(|looked| looked <= now));
         (record.looked, record.stirred) = (Some(ahead), ahead);

@@ -1,4 +1,4 @@
-//! What an expert is told: the change itself, what failed, what must not happen, and the form of the answer.
+//! The prompts of experts: the change, the failure, the must-nots, and the form of the answer.
 
 use std::fmt::Write;
 
@@ -6,47 +6,47 @@ use super::diff::Diff;
 use super::expert::{Expert, Purpose};
 use crate::quote::{end_of, fenced};
 
-/// The most of a change that goes into a brief, in bytes. The rest is in the files.
+/// The most bytes of a change in a prompt. The expert can read the rest in the files.
 const HUNKS: usize = 40_000;
-/// The end of a check's output, in characters.
+/// The most characters of a check's output, from its end.
 const OUTPUT: usize = 4_000;
 
 const OPENING: &str = "You are one of several experts, and each of you only reads:";
 
-/// What all experts of a run know.
+/// The common part of the prompts of a run's experts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewBrief {
-    /// What the whole is for.
+    /// The goal of the whole work.
     pub goal: String,
     pub criteria: Vec<String>,
     pub must_nots: Vec<String>,
-    /// Where the work may be.
+    /// Where changes are allowed.
     pub scope: Vec<String>,
-    /// Commands that the gate runs at the end.
+    /// The commands that the gate runs at the end.
     pub checks: Vec<String>,
-    /// What the human says about the end and no program looks at.
+    /// The human's statements about the end that no program checks.
     pub not_executed: Vec<String>,
 }
 
-/// A check failed.
+/// The input of a panel: a failed check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed<'a> {
     /// Id and title.
     pub task: &'a str,
-    /// One line: which check, and how it ended.
+    /// One line: the check, and how it ended.
     pub why: &'a str,
     pub output: &'a str,
-    /// What the last agent said at its end.
+    /// The last message of the last agent.
     pub summary: Option<&'a str>,
 }
 
-/// A change that is done.
+/// The input of a review: a finished change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reviewed<'a> {
     pub purpose: Purpose,
     /// Ids and titles.
     pub tasks: &'a [String],
-    /// Blockers of an earlier round that are said to be mended, one line each.
+    /// Blockers of an earlier round that are reported as fixed, one line each.
     pub earlier: &'a [String],
 }
 
@@ -110,7 +110,7 @@ impl ReviewBrief {
         )
     }
 
-    /// What the result has to be, and what holds on the way.
+    /// Appends the criteria of the result, and the limits on the way.
     pub(super) fn wanted(&self, text: &mut String) {
         for (what, lines) in [
             ("It is done when", &self.criteria),

@@ -1,5 +1,5 @@
-//! From a request to a spec: what whoever writes it is told, and how it is read. The spec itself is checked by whoever
-//! compiles it.
+//! From a request to a spec: the prompt for the agent that writes it, and the parser of its answer. The caller
+//! compiles the spec.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::brief::ReviewBrief;
 use crate::quote::fenced;
 
 impl ReviewBrief {
-    /// `problems` are those of the last try, one line each.
+    /// `problems` are those of the last attempt, one line each.
     pub fn spec(&self, request: &str, problems: &[String]) -> String {
         let mut text = format!(
             "You turn a request into a spec, and write no file: you read this checkout, and answer. The request:\n{}",
@@ -35,7 +35,7 @@ impl ReviewBrief {
     }
 }
 
-/// The spec in an answer, as JSON. None: there is none.
+/// Returns the spec in an answer, as JSON.
 pub fn spec_of(said: &str) -> Option<String> {
     let found: serde_json::Map<String, serde_json::Value> = last(said)?;
     found.get("phases").or_else(|| found.get("tasks"))?.as_array().filter(|tasks| !tasks.is_empty())?;

@@ -4,24 +4,24 @@ use steadfast_model::{Check, TaskId, fnv};
 
 use crate::quote::shell_word;
 
-/// Something that keeps a loop from being complete.
+/// A reason why a loop is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Objection {
-    /// A task that nobody finished.
+    /// An unfinished task.
     Open { task: TaskId, title: String },
-    /// Nothing but a word says that it is done.
+    /// A task that only a claim closed.
     Claimed { task: TaskId, title: String },
-    /// Its check could not be run on the final tree, or nobody ever ran it.
+    /// The task's check could not run on the final tree, or never ran.
     Stale { task: TaskId, title: String },
-    /// On the final tree.
+    /// A task's check fails on the final tree.
     Fails { task: TaskId, command: String, output: String, files: Vec<String> },
-    /// What the human's own words say has to pass fails on the final tree.
+    /// A check from the human's own words fails on the final tree.
     Stated { command: String, said: String, how: String, output: String },
-    /// It cannot be told whether it passes: it runs something else by now, or did not end.
+    /// The result of a stated check is unknown: its definition changed, or it did not finish.
     StatedUnsure { command: String, why: String },
-    /// No thorough review passed.
+    /// No thorough review has passed.
     Unreviewed { blockers: u32 },
-    /// What must not happen did, since this commit.
+    /// The change since this commit breaks a must-not.
     MustNot { must_not: String, files: Vec<Offence>, base: String, own: Vec<String> },
     /// Tests of one file are weaker than at this commit.
     Weakened { file: String, places: Vec<WeakPlace>, base: String },
@@ -31,29 +31,29 @@ pub enum Objection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offence {
     pub file: String,
-    /// `was changed`.
+    /// For example `was changed`.
     pub done: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakPlace {
     pub line: u32,
-    /// What was weakened.
+    /// The weakening.
     pub text: String,
 }
 
-/// What an agent is asked to do about it.
+/// The task for an agent that answers an objection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
     pub title: String,
     pub files: Vec<String>,
     pub notes: String,
-    /// That very objection: it passes when the objection is met.
+    /// The check of that very objection: it passes when the objection no longer holds.
     pub check: Check,
 }
 
 impl Objection {
-    /// By which a human names it, the same with every look: `o-1a2b3c`.
+    /// The name by which a human refers to it, stable from check to check: `o-1a2b3c`.
     pub fn id(&self) -> String {
         let mut words: Vec<&str> = Vec::new();
         match self {
@@ -64,7 +64,7 @@ impl Objection {
             Self::Stated { command, .. } => words.extend(["stated", command]),
             Self::StatedUnsure { command, why } => words.extend(["unsure", command, why]),
             Self::Unreviewed { .. } => words.push("unreviewed"),
-            // Another file is another offence.
+            // A different file makes a different offence.
             Self::MustNot { must_not, files, .. } => {
                 words.extend(["must-not", must_not]);
                 words.extend(files.iter().map(|offence| offence.file.as_str()));
@@ -77,7 +77,7 @@ impl Objection {
         format!("o-{:06x}", fnv(words.into_iter().map(str::as_bytes)) & 0xff_ffff)
     }
 
-    /// None: an agent cannot meet it, a human has to.
+    /// `None`: only a human can answer the objection.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Open { .. }
@@ -133,7 +133,7 @@ impl Objection {
     }
 }
 
-/// Enough of a text to know it by.
+/// Shortens a text for a title.
 fn short(text: &str) -> String {
     const SHOWN: usize = 80;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -8,11 +8,11 @@ use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
 use crate::review::{Look, ReviewScope, add_remedies, add_remedy, changed_file, line, objected};
 
-/// Thorough reviews of one loop. What they still find then is for a human.
+/// The most thorough reviews of one loop. Remaining findings need a human.
 pub const ROUNDS: u32 = 3;
 
 impl LoopRun<'_> {
-    /// The thorough review and the gate. None: it goes on at another stage, or from here.
+    /// Runs the thorough review and the gate. `None`: the loop continues, at this stage or another.
     pub(super) fn judge(&self, looped: &Loop) -> Result<Option<Passed>, RunError> {
         let row = self.run_of(looped)?;
         let reviews = self.ledger()?.reviews_of(&looped.id)?;
@@ -25,7 +25,7 @@ impl LoopRun<'_> {
         }
     }
 
-    /// Whether nothing landed since.
+    /// Returns whether nothing landed since the review.
     fn is_about_the_tip(&self, review: &Review, row: &Run) -> Result<bool, RunError> {
         let units = self.ledger()?.units(&row.id)?;
         Ok(units.iter().all(|unit| unit.updated_at <= review.at))
@@ -53,7 +53,7 @@ impl LoopRun<'_> {
         Ok(())
     }
 
-    /// Each blocker is a task, unless a human said otherwise; when all of them are done, it is looked again.
+    /// Makes a task of each open blocker. When all these tasks are done, the next review checks the result.
     fn mend(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
         let tasks = self.ledger()?.tasks(&row.plan)?;
         let blockers: Vec<&Finding> = review.findings.iter().filter(|finding| finding.blocks()).collect();
@@ -74,7 +74,7 @@ impl LoopRun<'_> {
         let new: Vec<&Finding> = blockers.iter().filter(|finding| task_of(finding).is_none()).copied().collect();
         let mend = self.asked_about(looped, &new)?;
         if mend.is_empty() && !new.is_empty() {
-            // A human took them all as they are, or put them off.
+            // The human waived or deferred all of them.
             return self.after_the_human(looped, review);
         }
         for finding in mend {
@@ -88,7 +88,7 @@ impl LoopRun<'_> {
         self.back_to_work(row)
     }
 
-    /// Those that are to be mended. A human who is there says so of each, or takes it as it is.
+    /// Returns the blockers to fix. A human who is present may waive or defer each.
     fn asked_about<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
         let mut mend = Vec::new();
         for finding in blockers {
@@ -113,7 +113,7 @@ impl LoopRun<'_> {
         Ok(mend)
     }
 
-    /// What was waived is out of the way; what was put off is still in it.
+    /// Waived blockers no longer count; deferred ones still do.
     fn after_the_human(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
         let reviews = self.ledger()?.reviews_of(&looped.id)?;
         let now = reviews.iter().find(|now| now.kind == review.kind);
@@ -138,7 +138,7 @@ impl LoopRun<'_> {
         }
         let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
             judged.objections.iter().partition(|objection| objection.remedy().is_some());
-        // What only a human can meet is no reason to give the rest up, and no task.
+        // Objections for a human become no tasks, but the loop still works on the others.
         if let ([], Some(first)) = (mend.as_slice(), human.first()) {
             return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
         }
@@ -154,13 +154,13 @@ impl LoopRun<'_> {
         self.advance(Stage::Review, Stage::Executing)
     }
 
-    /// What the gate objected to at its last look, each with the name that a human waives it by.
+    /// Returns the objections of the last gate, each with the id for a waiver.
     fn objections(&self, looped: &Loop) -> Vec<String> {
         let now = self.ledger().and_then(|ledger| Ok(ledger.find_loop(&looped.id)?));
         now.map(|now| now.objections.iter().map(|one| format!("{} {}", one.id, one.text)).collect()).unwrap_or_default()
     }
 
-    /// It ends here, and is not called complete.
+    /// Ends the loop as capped, not complete.
     fn cap(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<Option<Passed>, RunError> {
         self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, self.now())?;
         let _ = self.worktrees(row).clear();
@@ -171,7 +171,7 @@ impl LoopRun<'_> {
     }
 }
 
-/// By which its task is found again.
+/// Also identifies the finding's task.
 fn title(finding: &Finding) -> String {
     let text: String = finding.text.chars().take(80).collect();
     format!("Fix finding {}: {text}", finding.id)

@@ -6,7 +6,8 @@ use super::amount::{cost, grouped};
 use super::idle::idle;
 use super::{Listed, Look, is_closed, one_line, plural};
 
-/// What a run came to: what is done and on what it rests, what it cost, what is left and why, and what to do next.
+/// Renders the report of a run: finished tasks with their evidence, the cost, open tasks with the reason, and the next
+/// steps.
 pub fn report(view: &RunView) -> String {
     let look = Look::at(view);
     let mut text = heading(&look);
@@ -53,7 +54,7 @@ fn took(sums: &Sums) -> String {
     format!(" ({price}, {iterations} {})", plural(iterations as usize, "iteration"))
 }
 
-/// What the end of a task rests on, in a few words.
+/// Describes the evidence of a task in a few words.
 fn rests_on(evidence: &Evidence) -> String {
     let Evidence { class, end, command, note, tree, .. } = evidence;
     let what = match (command, end) {
@@ -71,7 +72,7 @@ fn rests_on(evidence: &Evidence) -> String {
     if what.is_empty() { class } else { format!("{what} ({class})") }
 }
 
-/// A line for a task that is not done, and why it is not.
+/// Renders a task that is not done, with the reason.
 fn open(look: &Look<'_>, listed: &Listed<'_>) -> Option<String> {
     let Listed { task, unit } = listed;
     let why = match task.status {
@@ -94,7 +95,7 @@ fn blocked(look: &Look<'_>, listed: &Listed<'_>) -> String {
     }
 }
 
-/// More blocked tasks are counted, not named.
+/// The most blocked tasks that are named; the rest are counted.
 const UNBLOCKED: usize = 5;
 
 fn next(look: &Look<'_>) -> String {
@@ -124,7 +125,7 @@ fn next(look: &Look<'_>) -> String {
     format!("\nNext:\n{steps}")
 }
 
-/// How it goes on. What is used up has to be given again.
+/// Returns the command that continues the run. A used-up limit needs a new value.
 fn resume(view: &RunView) -> String {
     let RunView { run, sums, .. } = view;
     let mut command = String::from("steadfast resume");
@@ -141,7 +142,7 @@ fn resume(view: &RunView) -> String {
     }
 }
 
-/// The task of a unit that keeps it.
+/// Returns the task of a unit that blocks it.
 fn first_blocked<'a>(look: &Look<'a>, unit: &'a RunUnit) -> Option<&'a TaskId> {
     let blocked = look.listed(unit).find(|listed| listed.task.status == Status::Blocked);
     blocked.map(|listed| &listed.task.id).or_else(|| (unit.status == UnitStatus::Blocked).then_some(&unit.unit))

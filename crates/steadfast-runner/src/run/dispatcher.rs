@@ -1,4 +1,4 @@
-//! The dispatcher: the only one who knows how the run stands, and who writes it down.
+//! The dispatcher: the only part that knows the state of the run, and that records it.
 
 mod after;
 mod decide;
@@ -33,7 +33,7 @@ use crate::agent::AgentUpdate;
 use crate::error::RunError;
 use trial::Trial;
 
-/// How long nothing has to happen until it is looked around.
+/// The longest wait for a message.
 const TICK: Duration = Duration::from_secs(1);
 
 type Lines = (Sender<Message>, Receiver<Message>, Sender<Arrival>);
@@ -42,10 +42,10 @@ pub(crate) struct Dispatcher {
     pub(super) run: Run,
     pub(super) ledger: Ledger,
     pub(super) context: Arc<RunContext>,
-    /// Logs and marks.
+    /// The folder for logs and marks.
     folder: PathBuf,
     runner: Process,
-    /// A human's wish.
+    /// Set when a human stops the run.
     stop: Arc<AtomicBool>,
     /// Ends the check that the merger waits for.
     pub(super) halt: Arc<AtomicBool>,
@@ -53,34 +53,34 @@ pub(crate) struct Dispatcher {
     messages: Receiver<Message>,
     arrive: Sender<Arrival>,
     units: Vec<Unit>,
-    /// The same units, as the ledger has them.
+    /// The units' rows in the ledger, in the order of `units`.
     pub(super) rows: Vec<RunUnit>,
-    /// Where each of them is.
+    /// The index of each unit.
     places: HashMap<TaskId, usize>,
     waves: u32,
-    /// Which of them starts next.
+    /// Decides which unit starts next.
     schedule: Schedule,
-    /// How long they take, as far as that is known.
+    /// The expected length of each unit, as far as known.
     lengths: Lengths,
-    /// Decisions of phases that no agent has to make, as far as they are not written yet.
+    /// Decisions of phases that need no agent and are not written yet.
     decisions: Vec<usize>,
-    /// Where a run pauses after each wave: the units of this one.
+    /// The units of the current wave, if the run pauses after each wave.
     wave: Vec<usize>,
-    /// Waves of which a unit was started.
+    /// Waves with at least one started unit.
     begun: BTreeSet<u32>,
     pub(super) until: Until,
-    /// It went as far as it was to go.
+    /// The run went as far as requested.
     reached: bool,
     live: BTreeMap<TaskId, Live>,
     activity: BTreeMap<TaskId, Activity>,
     threads: Vec<JoinHandle<()>>,
-    /// To one of them, who removes the worktrees of what has landed.
+    /// Sends landed units to the thread that removes their worktrees.
     sweep: Option<Sender<TaskId>>,
-    /// Not before that.
+    /// The earliest start of units that must wait.
     later: HashMap<TaskId, Millis>,
-    /// What the dispatches that have ended took.
+    /// The sums of all finished dispatches.
     pub(super) before: Sums,
-    /// What was spent besides units, as far as it is in `before`.
+    /// The cost apart from units, as far as `before` includes it.
     pub(super) asides: Sums,
     pausing: Option<Pausing>,
     pub(super) events: Vec<RunEvent>,
@@ -90,16 +90,16 @@ pub(crate) struct Dispatcher {
     beaten: Instant,
 }
 
-/// A unit that is worked on, or lands.
+/// A unit that an agent works on, or that is landing.
 struct Live {
     dispatch: u32,
-    /// When its agent was sent.
+    /// The start of the agent.
     began: Instant,
     phase: Phase,
     share: Option<u64>,
     spent: Spent,
     turns: u32,
-    /// The ledger does not have what was spent yet.
+    /// The ledger lacks the latest cost.
     unsaved: bool,
     over_budget: bool,
     stop: Arc<AtomicBool>,
@@ -113,12 +113,12 @@ enum Phase {
     Merging,
 }
 
-/// Nothing new begins.
+/// The run is pausing, so no unit starts.
 #[derive(Clone, Debug)]
 enum Pausing {
-    /// What runs comes to its end.
+    /// Running units may finish.
     Drain(String),
-    /// What runs is stopped.
+    /// Running units are stopped.
     Now(String),
 }
 
@@ -196,7 +196,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// What units took in earlier runs of the same spec, and in this one before it was interrupted.
+    /// Reads the times of units in earlier runs of this spec, and in this run before an interruption.
     fn take_times(&mut self) -> Result<(), RunError> {
         for (unit, length) in self.ledger.unit_times(&self.run.id)? {
             if let Some(place) = self.places.get(&unit) {
@@ -207,14 +207,14 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// In the order of the plan's units; what the plan does not have any more is left out.
+    /// Returns the rows in the order of the plan's units. Units that left the plan are skipped.
     fn rows_of_ledger(&self) -> Result<Vec<RunUnit>, RunError> {
         let mut rows: HashMap<TaskId, RunUnit> =
             self.ledger.units(&self.run.id)?.into_iter().map(|row| (row.unit.clone(), row)).collect();
         Ok(self.units.iter().filter_map(|unit| rows.remove(&unit.id)).collect())
     }
 
-    /// Until it is complete or paused.
+    /// Runs until every task is done or the run pauses.
     pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
         loop {
             if self.pausing.is_none() && !self.reached {
@@ -237,7 +237,7 @@ impl Dispatcher {
         }
     }
 
-    /// Stops whatever still runs, and waits for it.
+    /// Stops everything that still runs, and waits for it.
     pub(crate) fn end(&mut self) {
         for live in self.live.values() {
             live.stop.store(true, Ordering::Relaxed);
@@ -249,7 +249,7 @@ impl Dispatcher {
 
     fn wait_for_threads(&mut self) {
         self.end_trial();
-        // Who sweeps ends when nobody can send it anything.
+        // The sweeping thread ends when its channel closes.
         self.sweep = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -286,12 +286,12 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Kept with the task, so that it can be read later.
+    /// Keeps the advice with the task, so that it can be read later.
     fn advised(&mut self, unit: TaskId, advice: Option<String>) -> Result<(), RunError> {
         if let Some(advice) = &advice {
             let note = format!("{}\n{advice}", Task::COUNSEL);
             match self.ledger.note_task(&self.run.plan, &unit, &note, self.now()) {
-                // The agent has it already. What its notes have no room for is no reason to end the run.
+                // The agent has the advice already. A full note is no reason to end the run.
                 Ok(_) | Err(LedgerError::TooLong { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -342,7 +342,7 @@ impl Dispatcher {
         }
     }
 
-    /// With what runs.
+    /// Returns the sums, with those of running agents.
     fn sums(&self) -> Sums {
         let mut sums = self.before;
         for live in self.live.values().filter(|live| live.phase == Phase::Agent) {
@@ -359,7 +359,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Another wrote it down.
+    /// Rereads a unit that the ledger changed.
     fn look_again(&mut self, unit: &TaskId) -> Result<(), RunError> {
         let row = self.ledger.unit(&self.run.id, unit)?;
         self.put(row);

@@ -1,4 +1,5 @@
-//! What an agent is told at its start: small, and the same for every unit but for its names. The rest it asks the ledger.
+//! The prompt of an agent: small, and the same for every unit but for names. The agent queries the ledger for the
+//! rest.
 
 use std::fmt::Write;
 
@@ -8,43 +9,41 @@ use steadfast_work::task_list::PlanContext;
 
 use crate::quote::{end_of, fenced};
 
-/// The end of a check's output that goes into the next attempt, in characters.
+/// The most characters of a failed check's output, from its end.
 const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
 
-/// Of an objective, a constraint and a decision, in characters.
+/// The most characters of an objective, a constraint or a decision.
 const LINE: usize = 240;
 const CONSTRAINTS: usize = 12;
 const DECISIONS: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt<'a> {
-    /// The plan's title.
     pub(crate) plan: &'a str,
     pub(crate) tasks: &'a [TaskId],
     pub(crate) context: &'a PlanContext,
     pub(crate) before: &'a Before,
 }
 
-/// What became of the attempts before this one.
+/// The results of earlier attempts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Before {
     pub(crate) attempts: u32,
     pub(crate) failure: Option<Failure>,
-    /// What the last agent said at its end.
+    /// The last message of the last agent.
     pub(crate) summary: Option<String>,
-    /// What a panel recommends.
+    /// The advice of a panel.
     pub(crate) advice: Option<String>,
-    /// Files with both sides of a conflict in them.
+    /// Files with conflict markers.
     pub(crate) conflict: Vec<String>,
-    /// How many tasks were closed at its end.
+    /// The number of closed tasks after the last attempt.
     pub(crate) closed: u32,
-    /// What landed meanwhile has to come in first: it conflicts, or fails together with this unit.
+    /// Landed work must be merged in first: it conflicts, or fails together with this unit.
     pub(crate) bring_in: bool,
 }
 
-/// Why a task is still open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) task: TaskId,
@@ -92,7 +91,7 @@ impl Prompt<'_> {
     }
 }
 
-/// What the plan is for, what it forbids and what was decided so far, in whichever phase.
+/// Appends the objective, the constraints and the decisions so far, of all phases.
 fn tell(text: &mut String, title: &str, context: &PlanContext) {
     let PlanContext { objective, constraints, decisions, file } = context;
     let objective = one_line(objective, LINE);

@@ -1,20 +1,19 @@
-//! Who runs a run: a process, told from a later one with the same number.
+//! The process that runs a run, distinguished from a later one with the same number.
 
 use steadfast_model::Process;
 
 use steadfast_check::process::{entry, pid};
 
-/// This one.
 pub fn this_process() -> Process {
     let id = std::process::id();
     Process { pid: id, started: entry(pid(id)).map_or(0, |entry| entry.started) }
 }
 
-/// Whether it still runs. Where the system does not say when a process was started, its number decides.
+/// Returns whether the process still runs. If the system does not know its start time, only the number counts.
 pub fn is_alive(process: Process) -> bool {
     match entry(pid(process.pid)) {
         Some(entry) => !entry.dead && (process.started == 0 || entry.started == process.started),
-        // Without `/proc`: somebody has that number.
+        // Without `/proc` any process with that number counts.
         None if process.started == 0 => rustix::process::test_kill_process(pid(process.pid)).is_ok(),
         None => false,
     }

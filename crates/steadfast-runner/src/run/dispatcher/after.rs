@@ -1,4 +1,4 @@
-//! What follows when a unit was worked on, and when it was to land.
+//! Handles the end of a dispatch, and the end of a merge.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -63,7 +63,7 @@ impl Dispatcher {
         }
     }
 
-    /// Writes down that a unit landed: evidence, statuses and the merge at once.
+    /// Records that a unit landed: evidence, statuses and the merge in one transaction.
     pub(in crate::run) fn close(
         &mut self,
         unit: &TaskId,
@@ -90,7 +90,7 @@ impl Dispatcher {
         self.look_again(unit)
     }
 
-    /// Removes the worktree of what has landed, beside all else: a large one takes a while.
+    /// Removes the worktree of a landed unit in a separate thread, because a large one takes long.
     fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
         if self.sweep.is_none() {
             let (sweep, landed) = mpsc::channel::<TaskId>();
@@ -101,7 +101,7 @@ impl Dispatcher {
                     for unit in &units {
                         context.tasks.leave(&context.worktrees.unit_folder(unit.as_str()));
                     }
-                    // What does not go now goes at the end of the run, where it is said why if it does not.
+                    // The end of the run removes what is left, and reports errors.
                     let _ = context.worktrees.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
                 }
             });
@@ -172,7 +172,7 @@ impl Dispatcher {
         let lease = live.leases.iter().map(|lease| lease.token).max().unwrap_or(0);
         let landing = Landing { unit: unit.to_string(), title: row.title.clone(), lease, head };
         let arrival = Arrival { unit: unit.clone(), plan, tasks: row.tasks.clone(), landing };
-        // A merger that is gone is seen when nothing comes back; it goes only with us.
+        // If the merger is gone, so is the dispatcher.
         let _ = self.arrive.send(arrival);
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Dispatcher {
 
     pub(super) fn block(&mut self, unit: &TaskId, task: &TaskId, why: String) -> Result<(), RunError> {
         let now = self.now();
-        // Settling a conflict is a task of the unit's own plan; the run's plan has the unit.
+        // The task of a conflict is in the unit's own plan. The run's plan only has the unit.
         let of_run = self.row(unit).is_some_and(|row| row.tasks.contains(task));
         let task = if of_run { task } else { unit };
         let reason = Some(why.clone());
@@ -207,7 +207,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Nobody works on it any more, and others may.
+    /// Gives up the unit's leases, so that others may work on it.
     pub(super) fn let_go(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.activity.remove(unit);
         if let Some(live) = self.live.remove(unit) {

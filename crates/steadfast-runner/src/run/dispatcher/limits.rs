@@ -1,4 +1,4 @@
-//! What a run may use up, its heartbeat, and its end.
+//! The limits of a run, its heartbeat and its end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,13 +18,13 @@ use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
 use crate::error::RunError;
 
-/// How long a pause waits to be written down.
+/// The longest wait for the ledger before a pause is given up.
 const WRITE_DOWN: Duration = Duration::from_secs(20);
 
 const BEAT: Duration = Duration::from_millis(LEASE_MS / 4);
 
 impl Dispatcher {
-    /// What an agent that starts now gets. `Err`: none may.
+    /// Returns the share of an agent that starts now. `Err`: no agent may start.
     pub(super) fn may_start(&self) -> Result<Share, String> {
         let (limits, sums) = (self.run.limits, self.sums());
         if let Some(limit) = limits.iterations().filter(|limit| sums.iterations >= *limit) {
@@ -34,7 +34,7 @@ impl Dispatcher {
             return Err(format!("{} of {tokens} tokens are used", sums.tokens));
         }
         let running: Vec<Reserved> = self.agents_of_budget().map(Live::reserved).collect();
-        // In a loop experts look at each wave meanwhile, and take a share as an agent does.
+        // In a loop, experts review waves meanwhile, and take a share like an agent.
         let experts = usize::from(self.until == Until::Gate);
         let free = (limits.parallel.max(1) as usize).saturating_sub(running.len()) + experts;
         Ok(Budget { limit: limits.micro_usd }.share(self.before.micro_usd, &running, free))
@@ -49,8 +49,7 @@ impl Dispatcher {
         format!("the budget is spent: {} of {}", usd(self.sums().micro_usd), usd(limit))
     }
 
-    /// Ends an agent whose share is spent before it asks its model again, and has its hooks refuse what it begins
-    /// until then.
+    /// Stops an agent whose share is spent before its next model call. Until then its hooks refuse its tools.
     pub(super) fn stop_if_spent(&mut self, unit: &TaskId) {
         let all_tokens = self.run.limits.tokens.is_some_and(|tokens| self.sums().tokens >= tokens);
         let name = self.context.worktrees.unit_folder(unit.as_str());
@@ -66,7 +65,7 @@ impl Dispatcher {
         }
     }
 
-    /// Once a second: the human's wish, the clock, the ledger.
+    /// Once a second: the human's stop, the clock, the ledger.
     pub(super) fn look_around(&mut self) -> Result<(), RunError> {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
@@ -102,7 +101,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Adds what experts spent since this was asked last: they look at waves while units run.
+    /// Adds the cost of experts since the last call: they review waves while units run.
     pub(in crate::run) fn count_asides(&mut self) -> Result<(), RunError> {
         let all = self.ledger.asides(&self.run.id)?;
         let Self { before, asides, .. } = self;
@@ -125,9 +124,9 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Nothing runs: whether that is the end, for now or for good.
+    /// Decides, while nothing runs, whether the run ends or pauses.
     pub(super) fn outcome(&mut self) -> Result<Option<RunOutcome>, RunError> {
-        // Whatever was to pause it: nothing is left that could be paused.
+        // Even a pausing run is complete if every unit is done.
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
             return self.all_done();
         }
@@ -139,7 +138,7 @@ impl Dispatcher {
             return Ok(Some(RunOutcome::Reached));
         }
         if self.is_more_to_do() {
-            // A rate limit is waited for.
+            // Only a rate limit is in the way, so the run waits.
             return Ok(None);
         }
         let blocked: Vec<&str> = self.blocked().map(TaskId::as_str).collect();
@@ -156,11 +155,11 @@ impl Dispatcher {
         self.pause(why).map(Some)
     }
 
-    /// Every unit landed. What does not hold on the final tree is done again; what only an agent's word closed is a human's
-    /// to look at. A loop asks its gate instead.
+    /// Every unit landed. Tasks that fail on the final tree are done again; tasks closed by a claim alone need a
+    /// human's review. In a loop the gate decides instead.
     fn all_done(&mut self) -> Result<Option<RunOutcome>, RunError> {
         self.wait_for_threads();
-        // A human who stopped it before has the last checks, unless they are stopped, too: then this process ends.
+        // If a human stopped the run earlier, the final checks still run, unless the human stops them, too.
         let stop = match self.pausing.take() {
             Some(_) => Arc::default(),
             None => Arc::clone(&self.stop),
@@ -180,7 +179,7 @@ impl Dispatcher {
         if let Some(why) = self.stated_checks_fail(&stop)? {
             return self.pause(why).map(Some);
         }
-        // A loop is looked at by experts, who may not have ended.
+        // In a loop, experts may still be reading the worktrees.
         if self.until == Until::End {
             self.context.worktrees.clear()?;
         }
@@ -208,8 +207,9 @@ impl Dispatcher {
         Ok(RunOutcome::Paused(why))
     }
 
-    /// Pauses a run whose ledger, disk or git failed under the dispatcher itself. Whoever holds the ledger is waited for:
-    /// only then it can be written down. The error comes back if it cannot, or if the run is another's.
+    /// Pauses a run after an error of the ledger, the disk or git in the dispatcher. If another process holds the
+    /// ledger, it waits, because the pause must be recorded. Returns the error if it cannot be, or if another process
+    /// runs the run.
     pub(in crate::run) fn pause_after(&mut self, error: RunError) -> Result<RunOutcome, RunError> {
         if matches!(error, RunError::TakenOver | RunError::Circle(_)) {
             return Err(error);
@@ -225,13 +225,13 @@ impl Dispatcher {
         }
     }
 
-    /// Nobody is at any unit: what was begun is no attempt.
+    /// Resets all units. The interrupted attempts do not count.
     fn put_all_back(&mut self) -> Result<(), RunError> {
         let units: Vec<TaskId> = self.live.keys().cloned().collect();
         units.iter().try_for_each(|unit| self.put_unit_back(unit))
     }
 
-    /// Nobody is at this unit, and the attempt does not count: what ended it says nothing about the work.
+    /// Resets a unit without counting the attempt, because its end says nothing about the work.
     pub(super) fn put_unit_back(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.change(unit, |row| {
             row.status = UnitStatus::Waiting;
@@ -247,7 +247,7 @@ impl Dispatcher {
     }
 }
 
-/// Nobody is at these tasks.
+/// Resets these tasks from in progress to pending.
 pub(in crate::run) fn put_back(
     ledger: &mut Ledger,
     plan: &steadfast_model::PlanId,
@@ -270,7 +270,7 @@ impl Live {
 
 fn usd(micro: u64) -> String {
     let (whole, rest) = (micro / 1_000_000, micro % 1_000_000);
-    // Cents are too coarse for what a small budget is spent in.
+    // A small budget needs more digits than cents.
     if micro < 1_000_000 && rest % 10_000 != 0 {
         format!("$0.{:04}", rest / 100)
     } else {
