@@ -1,10 +1,10 @@
-//! The processes of this machine, as `/proc` has them: nothing where there is none.
+//! Reads the processes of this machine from `/proc`. Without `/proc` it returns none.
 
 use std::fs;
 
 use rustix::process::Pid;
 
-/// What `/proc/<pid>/stat` says.
+/// The fields of `/proc/<pid>/stat`.
 #[derive(Debug)]
 pub struct ProcessStat {
     pub pid: Pid,
@@ -12,7 +12,7 @@ pub struct ProcessStat {
     pub group: i32,
     pub session: i32,
     pub dead: bool,
-    /// When it was started, in ticks since the machine was.
+    /// The start time, in ticks since the machine booted.
     pub started: u64,
 }
 
@@ -42,13 +42,13 @@ pub fn entry(pid: Pid) -> Option<ProcessStat> {
     })
 }
 
-/// Whether it was started with this variable, `NAME=value`, and still has it.
+/// Returns whether a process has this variable, `NAME=value`, in its environment.
 pub fn has_variable(pid: Pid, variable: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())) else { return false };
     environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
 }
 
-/// A child has a number that is one.
+/// Converts the number of a child process.
 pub fn pid(id: u32) -> Pid {
     i32::try_from(id).ok().and_then(Pid::from_raw).unwrap_or(Pid::INIT)
 }

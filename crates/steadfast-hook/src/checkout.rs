@@ -122,7 +122,7 @@ impl<'a> SessionCheckout<'a> {
         while let Some(told) = self.told.pop() {
             let (at, session) = (told.at, told.session.clone());
             if let Err(error) = handle(self, &Redacted::of(told), Facts::default()) {
-                self.log(at, &format!("session {session} was not told that its gate is open: {error}"));
+                self.log(at, &format!("cannot tell session {session} that its gate is open: {error}"));
             }
         }
         Ok(decision)
@@ -203,7 +203,7 @@ impl World for SessionCheckout<'_> {
             && state.list.as_ref().is_some_and(|list| list.unkept)
             && let Err(error) = drain_now(self.place, &self.files(event))
         {
-            self.log(*at, &format!("the host's task list is not in the ledger yet: {error}"));
+            self.log(*at, &format!("cannot copy the host's task list into the ledger yet: {error}"));
         }
         before
     }

@@ -27,7 +27,7 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
         }
     }
     if let Err(error) = restoring.finish(checkout.place) {
-        checkout.log(event.at, &format!("session {}: the files left to put back: {error}", event.session));
+        checkout.log(event.at, &format!("session {}: cannot record the files that are left to put back: {error}", event.session));
     }
     restoring.tell(&mut decision.answer);
 }

@@ -67,7 +67,7 @@ pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Consent<'_>) ->
     }
     let granted = grant(place, profile, config.user_state(), yes, &draft_hash)?;
     if let Some(kept) = granted.kept {
-        log_line(place, yes.at, &format!("what stood at the path of the approved plan is kept at {}", kept.display()));
+        log_line(place, yes.at, &format!("the file that was at the path of the approved plan is kept at {}", kept.display()));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) fn check(place: &Place, event: &mut Event, payload: &[u8]) {
             }
             let texts = texts.into_iter().map(|HandedOver { text, once }| Scheduled { text, once }).collect();
             if let Err(error) = keep_scheduled(place, texts, now) {
-                log_line(place, now, &format!("what `{}` hands over was not kept: {error}", call.tool));
+                log_line(place, now, &format!("cannot keep the text that `{}` schedules: {error}", call.tool));
             }
         }
         EventKind::Prompt { text, origin: origin @ PromptOrigin::Human, typed: false }

@@ -1,4 +1,4 @@
-//! Recipes and tasks, with those that run before them.
+//! Reads recipes and tasks, with their prerequisites.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Reader<'_> {
         if makefile.is_made_elsewhere() {
             self.whole(&path)?;
         }
-        // A file of that name, and make has nothing to do.
+        // If a file of that name exists, make has nothing to do.
         let file = directory.join(&first);
         if makefile.is_taken_for_a_file(&first) && file.exists() {
             self.note(&file, format!("in the place of target `{first}`"), PartState::Program);

@@ -101,7 +101,7 @@ pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
 
 fn keep(place: &Place, table: &WiringTable, now: Millis) {
     if let Err(error) = keep_wiring(place, table) {
-        log_line(place, now, &format!("how the hosts are wired was not kept: {error}"));
+        log_line(place, now, &format!("cannot save the wiring of the hosts: {error}"));
     }
 }
 
@@ -132,7 +132,7 @@ fn put_back(path: &Path, text: &str) -> io::Result<()> {
     let put = fs::write(&draft, text).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     put?;
-    if fs::read_to_string(path)? == text { Ok(()) } else { Err(io::Error::other("it was changed at once")) }
+    if fs::read_to_string(path)? == text { Ok(()) } else { Err(io::Error::other("another program changed it immediately")) }
 }
 
 /// The list of what git tracks, as its file has it.

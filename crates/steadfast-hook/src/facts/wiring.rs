@@ -31,7 +31,7 @@ pub(super) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) 
         }
     }
     if renewed && let Err(error) = keep_wiring(place, &table) {
-        log_line(place, now, &format!("how the hosts are wired was not kept: {error}"));
+        log_line(place, now, &format!("cannot save the wiring of the hosts: {error}"));
     }
     let mut changed: Vec<String> = table.files.iter().flat_map(|file| file.changed.iter().cloned()).collect();
     changed.extend([Host::Claude, Host::Codex].into_iter().filter_map(|host| switched_off(&table, host)));
