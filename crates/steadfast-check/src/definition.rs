@@ -10,8 +10,8 @@
 //! - the configuration of test runners (`vitest.config.ts`, `jest.config.js`, `pytest.ini`, `turbo.json`),
 //! - what a package manager installed (`node_modules/.bin`, `.venv`) and the programs on the `PATH`,
 //! - the settings of the user and the environment (`~/.npmrc`, `MAKEFLAGS`),
-//! the source behind a name: an `xtask`, or the callees of a script in a language other than shell,
-//! the values of shell variables, and make variables that are only arguments.
+//! - the source behind a name: an `xtask`, or the callees of a script in a language other than shell,
+//! - the values of shell variables, and make variables that are only arguments.
 //!
 //! Tampering with these shows in the change under review, not here.
 
