@@ -8,9 +8,9 @@
 //! On Linux only: a process that left the group (`setsid`, a double fork) is still found, because the supervisor
 //! inherits it. Elsewhere such a process keeps running.
 //!
-//! It cannot see an exit status that the command line itself hides (`| tail`, `|| true`); the spec linter reports those.
-//! The variables by which a host marks its agent's processes are passed on, so a `steadfast` called by a check does
-//! not count as a human.
+//! It cannot see an exit status that the command line itself hides (`| tail`, `|| true`); the spec linter reports
+//! those. The variables by which a host marks its agent's processes are passed on, so a `steadfast` called by a check
+//! does not count as a human.
 
 mod process_tree;
 mod report;

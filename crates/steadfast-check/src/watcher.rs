@@ -40,7 +40,7 @@ for found in $(grep -slF "$1" /proc/[0-9]*/environ); do
 done"#;
 
 /// Returns a value that no other running process has.
-pub fn unlike_any() -> String {
+pub fn unique_value() -> String {
     format!("{}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish())
 }
 

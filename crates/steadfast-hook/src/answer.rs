@@ -191,7 +191,7 @@ fn handle(
     if host_list::is_of_unfollowed(&event, source) {
         return Ok(PolicyDecision::default());
     }
-    let look = |state| host_list::seen(&checkout.around, around.task_list, state, &event);
+    let look = |state| host_list::changes(&checkout.around, around.task_list, state, &event);
     let noticed = match checkout.state().and_then(look) {
         Some(list_seen) => Some(checkout.handle(&Redacted::of(list_seen), Facts::default())?.answer),
         None => None,
@@ -199,7 +199,7 @@ fn handle(
     host_list::pass_over(event.event_mut(), source);
     let mut decision = checkout.handle(&event, seen)?;
     if let Some(noticed) = noticed {
-        decision.answer = host_list::told(&event, noticed, decision.answer);
+        decision.answer = host_list::merge_answers(&event, noticed, decision.answer);
     }
     Ok(decision)
 }

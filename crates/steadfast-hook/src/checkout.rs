@@ -14,7 +14,7 @@ use steadfast_model::{
 use steadfast_store::ledger::LedgerError;
 use steadfast_store::{ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, log_line, settle_checkout};
 
-use crate::drain::{drain_all, drain_now, take_in_late};
+use crate::drain::{add_late_events, drain_all, drain_now};
 use crate::follow::{Follow, FollowResult};
 use crate::pipeline::{World, handle};
 use crate::redacted::Redacted;
@@ -84,7 +84,7 @@ pub(crate) struct SessionCheckout<'a> {
     /// Their rules; `None` if they cannot be read.
     rules: OnceCell<Option<Rules>>,
     /// Events for other sessions that follow from this one.
-    pub(crate) told: Vec<Event>,
+    pub(crate) follow_ups: Vec<Event>,
 }
 
 #[derive(Debug)]
@@ -112,13 +112,13 @@ impl<'a> SessionCheckout<'a> {
         glance: Option<Glance>,
     ) -> Self {
         let (stamp, rules) = (OnceCell::new(), OnceCell::new());
-        Self { place, config, around, glance, stamp, rules, told: Vec::new() }
+        Self { place, config, around, glance, stamp, rules, follow_ups: Vec::new() }
     }
 
     /// Handles an event, and the events for other sessions that follow from it.
     pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<PolicyDecision, EventError> {
         let decision = handle(self, event, seen)?;
-        while let Some(told) = self.told.pop() {
+        while let Some(told) = self.follow_ups.pop() {
             let (at, session) = (told.at, told.session.clone());
             if let Err(error) = handle(self, &Redacted::of(told), Facts::default()) {
                 self.log(at, &format!("cannot tell session {session} that its gate is open: {error}"));
@@ -232,7 +232,7 @@ impl World for SessionCheckout<'_> {
             files.leave_late(event).map_err(EventError::files(&files))?;
         }
         let (_, decision) = updated?;
-        take_in_late(&files)?;
+        add_late_events(&files)?;
         Ok(decision)
     }
 

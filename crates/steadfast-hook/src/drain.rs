@@ -14,7 +14,7 @@ const DRAIN_ALL: Duration = Duration::from_millis(250);
 
 /// Copies a session's journal into the ledger, and rotates a journal that has grown large.
 pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), EventError> {
-    take_in_late(files)?;
+    add_late_events(files)?;
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
     let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(EventError::files(files))?;
@@ -59,7 +59,7 @@ pub(crate) fn drain_all(place: &Place, now: Millis) {
 
 /// Adds late events to the journal. They were answered already, so no facts are read for them, and no refusal counts
 /// that was not given.
-pub(crate) fn take_in_late(files: &SessionFiles) -> Result<(), EventError> {
+pub(crate) fn add_late_events(files: &SessionFiles) -> Result<(), EventError> {
     for late in files.late() {
         let event = &late.event;
         let fresh = || State::new(event.session.clone(), event.host, event.at);

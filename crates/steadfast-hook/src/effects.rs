@@ -32,7 +32,7 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
             &format!("session {}: cannot record the files that are left to put back: {error}", event.session),
         );
     }
-    restoring.tell(&mut decision.answer);
+    restoring.report(&mut decision.answer);
 }
 
 fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Effect) -> Result<(), EventError> {
@@ -85,5 +85,5 @@ fn tell_owner(checkout: &mut SessionCheckout<'_>, event: &Event, owner: &Session
     let known = SessionFiles::of(checkout.place, owner).peek();
     let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
     let kind = EventKind::GateOpened(opening.clone());
-    checkout.told.push(Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind));
+    checkout.follow_ups.push(Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind));
 }

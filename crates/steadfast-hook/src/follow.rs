@@ -38,7 +38,7 @@ impl FollowResult {
         }
     }
 
-    pub(crate) fn told(self) -> Vec<String> {
+    pub(crate) fn into_lines(self) -> Vec<String> {
         let Self { lines, failed, .. } = self;
         lines.into_iter().chain(failed).take(Self::TOLD).collect()
     }

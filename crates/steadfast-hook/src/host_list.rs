@@ -35,7 +35,7 @@ pub(crate) fn is_of_unfollowed(event: &Event, source: TaskSource) -> bool {
 
 /// Returns the changes of the list on disk against our copy, as an event before this one. A session that never used
 /// the list has no copy, so items that others left there do not block its stop.
-pub(crate) fn seen(
+pub(crate) fn changes(
     around: &HookContext<'_>,
     task_list: fn() -> Option<String>,
     state: &State,
@@ -87,7 +87,7 @@ fn is_news(ours: &HostList, diff: &ListDiff) -> bool {
 }
 
 /// Adds the changes to the answer. At a stop, the agent only reads them if the stop is refused.
-pub(crate) fn told(event: &Event, noticed: Answer, mut answer: Answer) -> Answer {
+pub(crate) fn merge_answers(event: &Event, noticed: Answer, mut answer: Answer) -> Answer {
     let join = |slot: &mut Option<String>, text: Option<String>| {
         if let Some(text) = text {
             *slot = Some(slot.take().map_or_else(|| text.clone(), |present| format!("{text}\n{present}")));

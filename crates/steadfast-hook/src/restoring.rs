@@ -80,7 +80,7 @@ impl Restoring {
     }
 
     /// Adds the outcome to the texts for the agent and the human.
-    pub(crate) fn tell(&self, answer: &mut Answer) {
+    pub(crate) fn report(&self, answer: &mut Answer) {
         let Some(outcome) = self.outcome() else { return };
         match &mut answer.ruling {
             Ruling::Deny { reason } => add(reason, &outcome),

@@ -41,14 +41,14 @@ const WINDOWS: usize = 4;
 /// Checks the sender of an event. A forged event is replaced by a record of the forgery.
 pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>, noted: &[Noted]) {
     let files = SessionFiles::of(place, &event.session);
-    let says_little = says_little(&event.kind);
-    if is_plain(noted, peer) || noted.is_empty() && says_little {
+    let is_plain_tool_event = is_plain_tool_event(&event.kind);
+    if is_plain(noted, peer) || noted.is_empty() && is_plain_tool_event {
         return;
     }
     let care = match &event.kind {
         // A false alarm here would let a tool call through without a check.
-        EventKind::PreTool(_) if says_little => Care::Lineage,
-        _ if says_little => Care::Pipes,
+        EventKind::PreTool(_) if is_plain_tool_event => Care::Lineage,
+        _ if is_plain_tool_event => Care::Pipes,
         _ => Care::BothEnds,
     };
     let lineage = Lineage::of(&System, std::process::id(), peer).with(care);
@@ -77,7 +77,7 @@ fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
 }
 
 /// Returns whether this is a tool event without a human's words. In a session without a known host it is not checked.
-fn says_little(kind: &EventKind) -> bool {
+fn is_plain_tool_event(kind: &EventKind) -> bool {
     match kind {
         EventKind::PreTool(call) => !matches!(call.action, Action::Ask | Action::LeavePlan),
         EventKind::PostTool(result) => !matches!(result.call.action, Action::Ask | Action::LeavePlan),

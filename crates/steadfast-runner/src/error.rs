@@ -33,7 +33,7 @@ pub enum RunError {
     #[error("another process took this run over")]
     TakenOver,
 
-    #[error("run {run} stopped: {}", steadfast_work::chain(source.as_ref()))]
+    #[error("run {run} failed: {}", steadfast_work::chain(source.as_ref()))]
     Halted { run: RunId, source: Box<RunError> },
     #[error("run {run} is paused: {why}")]
     Paused { run: RunId, why: String },

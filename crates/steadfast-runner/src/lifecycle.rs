@@ -50,7 +50,7 @@ pub fn new_run(list: &TaskList, plan: &PlanId, spec: String, ready: &Ready, limi
 }
 
 /// Fails if this worktree has an unfinished run.
-pub fn nothing_under_way(list: &TaskList) -> Result<(), RunError> {
+pub fn refuse_if_unfinished(list: &TaskList) -> Result<(), RunError> {
     let other = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree());
     match other {
         Some(other) => Err(RunError::NotOver { run: other.id, spec: other.spec }),
@@ -95,7 +95,7 @@ pub fn worktrees(repository: &Repository, row: &Run, ready: &Ready) -> RunWorktr
 
 /// Makes this process the runner of a run, with this host and these limits.
 pub fn take_over(repository: &Repository, row: &Run, host: Host, limits: Option<Limits>) -> Result<Run, RunError> {
-    nobody_runs(row)?;
+    refuse_if_running(row)?;
     let mut ledger = repository.ledger()?;
     let now = repository.environment.now();
     if !ledger.take_run(&row.id, row.runner, this_process(), now)? {
@@ -110,7 +110,7 @@ pub fn take_over(repository: &Repository, row: &Run, host: Host, limits: Option<
     Ok(row)
 }
 
-pub fn nobody_runs(row: &Run) -> Result<(), RunError> {
+pub fn refuse_if_running(row: &Run) -> Result<(), RunError> {
     match row.runner.filter(|runner| row.state == RunState::Running && is_alive(*runner)) {
         Some(runner) => Err(RunError::UnderWay { run: row.id.clone(), pid: runner.pid }),
         None => Ok(()),
@@ -119,7 +119,7 @@ pub fn nobody_runs(row: &Run) -> Result<(), RunError> {
 
 /// Ends a run for good. Its branch and its finished work stay.
 pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Result<(), RunError> {
-    nobody_runs(row)?;
+    refuse_if_running(row)?;
     let folder = preflight::worktrees(repository, settings)?.join(row.id.as_str());
     let mut ledger = repository.ledger()?;
     let (units, now) = (ledger.units(&row.id)?, repository.environment.now());

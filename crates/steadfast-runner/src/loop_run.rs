@@ -30,7 +30,7 @@ use crate::review::{GateOutcome, ReviewSubject, Reviewer, review_brief};
 use crate::run::{Audience, RunOutcome, Until, is_alive};
 use crate::worktrees::RunWorktrees;
 
-pub use execute::said;
+pub use execute::summary;
 pub use judge::ROUNDS;
 
 /// The human's side of a loop.

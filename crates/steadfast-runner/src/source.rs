@@ -56,7 +56,7 @@ impl<'a> RunSource<'a> {
 }
 
 /// Reports finished tasks to the run's tracker. Returns what failed to reach it; the next call retries.
-pub fn tell_tracker(place: &Place, run: &Run) -> Option<String> {
+pub fn report_to_tracker(place: &Place, run: &Run) -> Option<String> {
     let beads = Beads::of_source(&place.root, &run.spec)?;
     match tracker::tell(place, &beads, &run.plan, TimeBudget::of(COMMAND)) {
         Ok(told) => told.untold,

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use steadfast_system::program;
 
 use super::report::CheckRun;
-use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unlike_any};
+use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unique_value};
 
 /// Marks the processes of a check, even those without any other link to it.
 const RUN: &str = "STEADFAST_CHECK_RUN";
@@ -38,7 +38,7 @@ pub(crate) struct Started {
 
 /// `within`: the words of a program that starts the shell, such as a sandbox.
 pub(crate) fn start(run: &CheckRun, within: &[String]) -> io::Result<Started> {
-    let mark = format!("{RUN}={}", unlike_any());
+    let mark = format!("{RUN}={}", unique_value());
     let mut watcher = Watcher::start(&mark)?;
     let (output, writer) = io::pipe()?;
     let mut child = {

@@ -117,7 +117,7 @@ impl Running {
         let mut left = Vec::new();
         match cause {
             Cause::Itself => {
-                self.listen(SETTLE, |running| running.silent && running.processes.alive().is_empty());
+                self.read_until(SETTLE, |running| running.silent && running.processes.alive().is_empty());
                 left.extend(self.processes.alive().into_iter().map(describe));
                 if left.is_empty() && !self.silent {
                     // Without `/proc`, only the open pipe shows that something still runs.
@@ -135,7 +135,7 @@ impl Running {
         }
         self.processes.signal(Signal::KILL);
         // Reads the rest of the output from the pipe.
-        self.listen(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
+        self.read_until(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
         let alive = self.processes.alive();
         if !matches!(cause, Cause::Itself) {
             // These processes survived `KILL`.
@@ -177,18 +177,18 @@ impl Running {
         // A stopped process cannot handle a signal.
         self.processes.signal(Signal::CONT);
         let gone = |running: &mut Self| running.exited() && running.processes.alive().is_empty();
-        if !self.listen(GRACE, gone) {
+        if !self.read_until(GRACE, gone) {
             let until = Instant::now() + KILLED;
             // A process that forks during the search is found in the next round.
             while Instant::now() < until && !gone(self) {
                 self.processes.signal(Signal::KILL);
-                self.listen(Duration::from_millis(20), gone);
+                self.read_until(Duration::from_millis(20), gone);
             }
         }
     }
 
     /// Reads until `holds` is true or the time is up. Returns whether it is true.
-    fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
+    fn read_until(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
         let until = Instant::now() + time;
         self.pause = Duration::from_micros(500);
         while !holds(self) {

@@ -145,13 +145,13 @@ impl Makefile {
     }
 
     /// Returns whether the text does not show all rules.
-    pub(crate) fn is_made_elsewhere(&self) -> bool {
+    pub(crate) fn is_generated(&self) -> bool {
         self.generated
     }
 
     /// Returns whether make treats the target as a file, although its recipe does not create one. A file of that name
     /// then replaces the recipe.
-    pub(crate) fn is_taken_for_a_file(&self, name: &str) -> bool {
+    pub(crate) fn is_treated_as_file(&self, name: &str) -> bool {
         let phony = self.target(".PHONY").is_some_and(|(_, names)| names.iter().any(|phony| phony == name));
         let makes = |recipe: String| {
             let signs = ["$@".to_owned(), format!("-o {name}"), format!("> {name}"), format!(">{name}")];

@@ -45,13 +45,13 @@ impl Definition {
             match now.parts.iter().find(|part| same(part, was)) {
                 Some(is) if is.state == was.state => {}
                 Some(is) => lines.push(changed(was, is)),
-                None => lines.push(format!("{was} {}, is no longer used", told("was", &was.state))),
+                None => lines.push(format!("{was} {}, is no longer used", describe("was", &was.state))),
             }
         }
         let new = now.parts.iter().filter(|part| !self.parts.iter().any(|was| same(&was, part)));
         lines.extend(new.map(|part| match part.state {
             PartState::Missing => format!("{part} is used now, and is missing"),
-            _ => format!("{part} was missing, {}", told("is", &part.state)),
+            _ => format!("{part} was missing, {}", describe("is", &part.state)),
         }));
         lines
     }
@@ -64,12 +64,12 @@ fn changed(was: &DefinitionPart, is: &DefinitionPart) -> String {
             format!("{was} was `{old}`, is `{new}`")
         }
         (PartState::Content(_), PartState::Content(_)) => format!("{was} has different content"),
-        (old, PartState::Missing) => format!("{was} {}, is gone", told("was", old)),
-        (old, new) => format!("{was} {}, {}", told("was", old), told("is", new)),
+        (old, PartState::Missing) => format!("{was} {}, is gone", describe("was", old)),
+        (old, new) => format!("{was} {}, {}", describe("was", old), describe("is", new)),
     }
 }
 
-fn told(verb: &str, state: &PartState) -> String {
+fn describe(verb: &str, state: &PartState) -> String {
     match state {
         PartState::Missing => format!("{verb} missing"),
         PartState::Text(text) => format!("{verb} `{}`", shown(text, "")),

@@ -66,7 +66,7 @@ pub(crate) fn look(
         done,
         leased,
         task_files,
-        elsewhere: followed.told(),
+        elsewhere: followed.into_lines(),
         links: gate::links(homes, gate.as_ref(), event),
         gate,
         seal,

@@ -35,8 +35,8 @@ pub(super) fn look(place: &Place, config: &ConfigFiles, needs: Needs, state: &St
         })
     });
     let seen = |plan| {
-        let mut plan = heard_of(place, plan, now);
-        plan.approval = standing(place, config, &plan, &state.rules.approval, now);
+        let mut plan = with_liveness(place, plan, now);
+        plan.approval = approval_status(place, config, &plan, &state.rules.approval, now);
         plan
     };
     match read {
@@ -141,8 +141,8 @@ fn limit(place: &Place, config: &ConfigFiles, mut looped: Loop, event: &Event) -
 /// Adds facts that the ledger cannot know. A killed host sends no end event, so an owner counts as gone after a long
 /// silence, or when its process is gone. A killed supervisor leaves a record, so a check with a free lock does not
 /// run.
-fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
-    bound(&mut plan.brief);
+fn with_liveness(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
+    truncate_texts(&mut plan.brief);
     plan.checking.retain(|check| is_check_running(place, &check.run));
     if let (Some(owner), None) = (&plan.owner, &plan.owner_ended) {
         plan.owner_ended = silent(place, owner, now);
@@ -170,7 +170,13 @@ fn silent(place: &Place, session: &SessionId, now: Millis) -> Option<OwnerEnd> {
 }
 
 /// Returns the approval status of a plan.
-fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &ApprovalRules, now: Millis) -> Approval {
+fn approval_status(
+    place: &Place,
+    config: &ConfigFiles,
+    plan: &PlanView,
+    rules: &ApprovalRules,
+    now: Millis,
+) -> Approval {
     let asked = ApprovalQuery {
         hash: plan.hash.as_deref(),
         path: plan.brief.spec.as_deref(),
@@ -188,7 +194,7 @@ fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &Approv
     approval_of(place, &asked, &verifier)
 }
 
-fn bound(brief: &mut Brief) {
+fn truncate_texts(brief: &mut Brief) {
     let Brief {
         spec,
         objective,
@@ -233,7 +239,7 @@ mod tests {
             current: Some(Current { files: vec!["a".into(); 1_000], notes: Some(long()), ..Current::default() }),
             ..Brief::default()
         };
-        bound(&mut brief);
+        truncate_texts(&mut brief);
         let text = format!("{brief:?}");
         assert!(text.len() < 40_000, "{}", text.len());
         assert_eq!(brief.spec.as_deref(), Some("SPEC.md"));

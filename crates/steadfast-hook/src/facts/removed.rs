@@ -41,7 +41,7 @@ pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, e
         Some(index) => (index, Ignored::read(place, homes)),
         None => (Index(Vec::new()), Ignored(Vec::new())),
     };
-    let root = as_said(&place.root, Path::new(&event.cwd));
+    let root = as_session_spells(&place.root, Path::new(&event.cwd));
     let wired = |within: String| WiredFile {
         path: root.join(&within).to_string_lossy().into_owned(),
         tracked: index.has(&within),
@@ -53,7 +53,7 @@ pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, e
 }
 
 /// Returns the root as the session spells it, possibly through a link.
-fn as_said(root: &Path, cwd: &Path) -> PathBuf {
+fn as_session_spells(root: &Path, cwd: &Path) -> PathBuf {
     let within = fs::canonicalize(cwd).ok().and_then(|real| Some(real.strip_prefix(root).ok()?.to_owned()));
     let Some(within) = within.filter(|within| !cwd.starts_with(root) && cwd.ends_with(within)) else {
         return root.to_owned();
@@ -94,12 +94,12 @@ pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
         removed.push(RemovedFile { path: file.path.to_string_lossy().into_owned(), failed });
     }
     if !removed.is_empty() {
-        keep(place, &table, event.at);
+        save(place, &table, event.at);
     }
     removed
 }
 
-fn keep(place: &Place, table: &WiringTable, now: Millis) {
+fn save(place: &Place, table: &WiringTable, now: Millis) {
     if let Err(error) = keep_wiring(place, table) {
         log_line(place, now, &format!("cannot save the wiring of the hosts: {error}"));
     }
@@ -132,11 +132,7 @@ fn put_back(path: &Path, text: &str) -> io::Result<()> {
     let put = fs::write(&draft, text).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     put?;
-    if fs::read_to_string(path)? == text {
-        Ok(())
-    } else {
-        Err(io::Error::other("another program changed it immediately"))
-    }
+    if fs::read_to_string(path)? == text { Ok(()) } else { Err(io::Error::other("another program changed it")) }
 }
 
 /// Git's index file, the list of tracked files.

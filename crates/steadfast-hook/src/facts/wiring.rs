@@ -12,7 +12,7 @@ use steadfast_store::{FileStamp, Place, WatchedFile, WatchedWay, WiringTable, ke
 
 /// Records how the settings call us now, as the intended state.
 pub fn note_wiring(place: &Place, homes: &Homes) -> std::io::Result<()> {
-    keep_wiring(place, &as_it_is(place, homes))
+    keep_wiring(place, &current_wiring(place, homes))
 }
 
 /// Returns the differences from the recorded state, one line each.
@@ -20,14 +20,14 @@ pub(super) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) 
     let (mut table, mut renewed) = match read_wiring(place) {
         Some(table) => (table, false),
         None => match homes() {
-            Some(homes) => (as_it_is(place, &homes), true),
+            Some(homes) => (current_wiring(place, &homes), true),
             None => return Vec::new(),
         },
     };
     for file in &mut table.files {
         let stamp = FileStamp::of(&file.path);
         if stamp != file.stamp {
-            renewed |= look_again(place, file, stamp);
+            renewed |= reread(place, file, stamp);
         }
     }
     if renewed && let Err(error) = keep_wiring(place, &table) {
@@ -38,7 +38,7 @@ pub(super) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) 
     changed
 }
 
-fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
+fn current_wiring(place: &Place, homes: &Homes) -> WiringTable {
     let mut files = Vec::new();
     for host in [Host::Claude, Host::Codex] {
         for path in watched(host, homes, &place.root) {
@@ -53,7 +53,7 @@ fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
                 tracked: false,
             };
             let stamp = FileStamp::of(&file.path);
-            look_again(place, &mut file, stamp);
+            reread(place, &mut file, stamp);
             files.push(file);
         }
     }
@@ -61,7 +61,7 @@ fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
 }
 
 /// Returns whether the file could be read. A program may be writing it right now; then the next event reads it again.
-fn look_again(place: &Place, file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
+fn reread(place: &Place, file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
     let Ok(Switches { ways, off }) = switches(file.host, &file.path) else { return false };
     if file.ways.is_empty() {
         file.ways = ways.iter().map(watched_way).collect();

@@ -203,7 +203,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         let Some(host) = &self.host else { return (self.known && is_taken).then_some(ForgedBy::Stranger) };
         let own = noted.iter().map(|(_, noted)| noted).find(|noted| noted.is(host));
         let theirs = own.cloned().or_else(|| elsewhere(host));
-        // Sessions that neither this host nor a living one has here do not count: a test, a demonstration.
+        // A session that is kept elsewhere does not concern this host: a test, a demonstration.
         let concerned = theirs.is_some() || is_taken;
         if concerned && self.is_tools(host, theirs.map(|noted| noted.ways).unwrap_or_default()) {
             return Some(ForgedBy::ToolCall);

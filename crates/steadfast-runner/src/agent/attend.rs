@@ -30,14 +30,14 @@ const KILLED: Duration = Duration::from_secs(2);
 const KEPT: usize = 8 << 10;
 
 /// Runs the agent, and blocks until it and everything it started are gone. `stop` ends it.
-pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(AgentUpdate)) -> Departure {
+pub fn attend(assignment: &Assignment, stop: &AtomicBool, on_update: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
         return not_started(format!("`{}` is not a folder", assignment.directory.display()));
     }
     match Started::begin(assignment) {
         Ok(started) => {
-            heard(AgentUpdate::Running(started.process));
-            Attended::of(assignment, started, heard).finish(stop)
+            on_update(AgentUpdate::Running(started.process));
+            Attended::of(assignment, started, on_update).finish(stop)
         }
         Err(error) => not_started(format!("cannot start `{}`: {error}", assignment.launch.program.display())),
     }
@@ -69,7 +69,7 @@ struct Attended<'a> {
 }
 
 impl<'a> Attended<'a> {
-    fn of(assignment: &'a Assignment, mut started: Started, heard: &'a mut dyn FnMut(AgentUpdate)) -> Self {
+    fn of(assignment: &'a Assignment, mut started: Started, on_update: &'a mut dyn FnMut(AgentUpdate)) -> Self {
         let codex_home = started.codex_home.take();
         Self {
             started,
@@ -77,7 +77,7 @@ impl<'a> Attended<'a> {
             lines: Lines::default(),
             log: Log::open(&assignment.log),
             errors: OutputTail::of(KEPT),
-            account: Account::of(assignment, codex_home, heard),
+            account: Account::of(assignment, codex_home, on_update),
             began: Instant::now(),
             buffer: vec![0; 32 << 10],
             assignment,
@@ -90,7 +90,7 @@ impl<'a> Attended<'a> {
             self.end();
         }
         // Reads the rest of the output from the pipes.
-        self.listen(Duration::from_millis(100), |attended| {
+        self.read_until(Duration::from_millis(100), |attended| {
             attended.open == [false; 2] || !attended.readable(Duration::ZERO)
         });
         if self.started.group.others().is_empty() {
@@ -99,17 +99,17 @@ impl<'a> Attended<'a> {
             self.end();
         }
         self.lines.finish(&mut |line| self.account.line(line));
-        self.account.look();
+        self.account.read_record();
         drop(self.started.watcher);
         let status = self.started.child.wait().ok();
-        let Account { session, spent, said, ended, anything, .. } = self.account;
+        let Account { session, spent, said, ended, has_output, .. } = self.account;
         let (errors, _) = self.errors.finish();
         let how = match (cause, ended) {
             (Cause::Stopped, _) => Departed::Stopped,
             (Cause::TimeUp, _) => Departed::TimeUp,
             (Cause::Itself | Cause::Silent, Some(end)) => Departed::Ended(end),
             (Cause::Silent, None) => Departed::Silent,
-            (Cause::Itself, None) => died(status, anything, &errors),
+            (Cause::Itself, None) => died(status, has_output, &errors),
         };
         Departure { how, session, spent, said, errors }
     }
@@ -128,7 +128,7 @@ impl<'a> Attended<'a> {
                 None => self.assignment.silence,
             };
             let left = self.assignment.limit.saturating_sub(now - self.began);
-            let patience = (self.account.patient_from + silence).saturating_duration_since(now);
+            let patience = (self.account.silent_since + silence).saturating_duration_since(now);
             if left.is_zero() {
                 return Cause::TimeUp;
             }
@@ -138,7 +138,7 @@ impl<'a> Attended<'a> {
             let tick = if self.started.end.is_some() { TICK } else { SHORT_TICK };
             let tick = self.account.pause().map_or(tick, |pause| pause.min(tick));
             self.read(left.min(patience).min(tick));
-            self.account.look_when_due();
+            self.account.read_record_when_due();
         }
     }
 
@@ -148,19 +148,19 @@ impl<'a> Attended<'a> {
         // A stopped process cannot handle a signal.
         self.started.group.signal(Signal::CONT);
         let gone = |attended: &mut Self| attended.exited() && attended.started.group.others().is_empty();
-        if !self.listen(GRACE, gone) {
+        if !self.read_until(GRACE, gone) {
             let until = Instant::now() + KILLED;
             // A process that forks during the search is found in the next round.
             while Instant::now() < until && !gone(self) {
                 self.started.group.signal(Signal::KILL);
-                self.listen(Duration::from_millis(20), gone);
+                self.read_until(Duration::from_millis(20), gone);
             }
         }
         self.started.group.sweep();
     }
 
     /// Reads until `holds` is true or the time is up. Returns whether it is true.
-    fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
+    fn read_until(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
         let until = Instant::now() + time;
         while !holds(self) {
             let left = until.saturating_duration_since(Instant::now());
@@ -234,9 +234,9 @@ impl<'a> Attended<'a> {
 /// A shell's exit status for a program that is missing or cannot be started.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
-fn died(status: Option<ExitStatus>, anything: bool, errors: &str) -> Departed {
+fn died(status: Option<ExitStatus>, has_output: bool, errors: &str) -> Departed {
     let code = status.and_then(|status| status.code());
-    if code.is_some_and(|code| NO_PROGRAM.contains(&code)) && !anything {
+    if code.is_some_and(|code| NO_PROGRAM.contains(&code)) && !has_output {
         return Departed::NotStarted(errors.to_owned());
     }
     let status = match (code, status.and_then(|status| status.signal())) {

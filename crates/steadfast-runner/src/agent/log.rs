@@ -16,7 +16,7 @@ pub(super) struct Log {
     file: Option<File>,
     left: usize,
     /// The beginning of an unfinished line. Redaction needs whole lines.
-    begun: Vec<u8>,
+    partial: Vec<u8>,
 }
 
 /// A longer line is written in pieces.
@@ -29,21 +29,21 @@ impl Log {
         }
         // The agent may read and print secrets.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).ok();
-        Self { file, left: MOST, begun: Vec::new() }
+        Self { file, left: MOST, partial: Vec::new() }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) {
         if self.file.is_none() {
             return;
         }
-        self.begun.extend_from_slice(bytes);
-        let lines = match self.begun.iter().rposition(|byte| *byte == b'\n') {
+        self.partial.extend_from_slice(bytes);
+        let lines = match self.partial.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => end + 1,
-            None if self.begun.len() > LONGEST => self.begun.len(),
+            None if self.partial.len() > LONGEST => self.partial.len(),
             None => return,
         };
-        let rest = self.begun.split_off(lines);
-        let lines = std::mem::replace(&mut self.begun, rest);
+        let rest = self.partial.split_off(lines);
+        let lines = std::mem::replace(&mut self.partial, rest);
         self.keep(&lines);
     }
 
@@ -72,7 +72,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        let rest = std::mem::take(&mut self.begun);
+        let rest = std::mem::take(&mut self.partial);
         self.keep(&rest);
     }
 }

@@ -25,42 +25,42 @@ pub(super) struct Record {
     session: String,
     file: Option<File>,
     lines: Lines,
-    looked: Option<Instant>,
+    read_at: Option<Instant>,
     /// The time of the last output or record.
-    stirred: Instant,
+    active_at: Instant,
 }
 
 impl Record {
     /// The rollout of a session, below Codex's home.
     pub(super) fn of_codex(home: &Path, session: &str) -> Self {
         let (sessions, session) = (home.join("sessions"), session.to_owned());
-        Self { sessions, session, file: None, lines: Lines::default(), looked: None, stirred: Instant::now() }
+        Self { sessions, session, file: None, lines: Lines::default(), read_at: None, active_at: Instant::now() }
     }
 
     pub(super) fn is_due(&self) -> bool {
-        self.looked.is_none_or(|looked| looked.elapsed() >= self.pause())
+        self.read_at.is_none_or(|read_at| read_at.elapsed() >= self.pause())
     }
 
     /// The time between two reads.
     pub(super) fn pause(&self) -> Duration {
-        if self.stirred.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
+        if self.active_at.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
     }
 
     /// Notes that the agent is active.
-    pub(super) fn stir(&mut self) {
-        self.stirred = Instant::now();
+    pub(super) fn note_activity(&mut self) {
+        self.active_at = Instant::now();
     }
 
     /// Reads the new lines.
-    pub(super) fn look(&mut self, each: &mut dyn FnMut(&[u8])) {
-        self.looked = Some(Instant::now());
+    pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.read_at = Some(Instant::now());
         if self.file.is_none() {
             self.file = self.find();
         }
         let Some(file) = &mut self.file else { return };
         let mut buffer = [0; 16 << 10];
         while let Ok(read @ 1..) = file.read(&mut buffer) {
-            self.stirred = Instant::now();
+            self.active_at = Instant::now();
             self.lines.push(&buffer[..read], each);
         }
     }
@@ -97,9 +97,9 @@ mod tests {
 
     use super::*;
 
-    fn look(record: &mut Record) -> Vec<String> {
+    fn read(record: &mut Record) -> Vec<String> {
         let mut seen = Vec::new();
-        record.look(&mut |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
+        record.read(&mut |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
         seen
     }
 
@@ -107,7 +107,7 @@ mod tests {
     fn a_rollout_is_found_when_it_appears_and_read_as_it_grows() {
         let home = tempfile::tempdir().unwrap();
         let mut record = Record::of_codex(home.path(), "t-1");
-        assert_eq!(look(&mut record), [""; 0]);
+        assert_eq!(read(&mut record), [""; 0]);
         for day in ["2025/12/31", "2026/01/01", "2026/11/14", "2026/11/15"] {
             let day = home.path().join("sessions").join(day);
             fs::create_dir_all(&day).unwrap();
@@ -115,10 +115,10 @@ mod tests {
         }
         let mut file = File::create(home.path().join("sessions/2026/11/14/rollout-x-t-1.jsonl")).unwrap();
         file.write_all(b"one\ntw").unwrap();
-        assert_eq!(look(&mut record), ["one"]);
+        assert_eq!(read(&mut record), ["one"]);
         file.write_all(b"o\nthree\n").unwrap();
-        assert_eq!(look(&mut record), ["two", "three"]);
-        assert_eq!(look(&mut record), [""; 0]);
+        assert_eq!(read(&mut record), ["two", "three"]);
+        assert_eq!(read(&mut record), [""; 0]);
     }
 
     #[test]
@@ -126,19 +126,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let mut record = Record::of_codex(home.path(), "t-1");
         assert!(record.is_due());
-        look(&mut record);
+        read(&mut record);
         // The test may be halted between two lines, so it sets the time ahead.
         let (now, ahead) = (Instant::now(), Instant::now() + Duration::from_secs(3_600));
-        assert!(record.looked.is_some_and(|looked| looked <= now));
-        (record.looked, record.stirred) = (Some(ahead), ahead);
+        assert!(record.read_at.is_some_and(|read_at| read_at <= now));
+        (record.read_at, record.active_at) = (Some(ahead), ahead);
         assert!(!record.is_due());
         assert_eq!(record.pause(), SHORT_PAUSE);
-        record.looked = now.checked_sub(SHORT_PAUSE);
+        record.read_at = now.checked_sub(SHORT_PAUSE);
         assert!(record.is_due());
-        record.stirred = now.checked_sub(AT_IT).unwrap();
+        record.active_at = now.checked_sub(AT_IT).unwrap();
         assert_eq!(record.pause(), PAUSE);
-        let stirred = record.stirred;
-        record.stir();
-        assert!(record.stirred >= stirred + AT_IT);
+        let active_at = record.active_at;
+        record.note_activity();
+        assert!(record.active_at >= active_at + AT_IT);
     }
 }

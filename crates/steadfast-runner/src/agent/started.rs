@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use steadfast_check::process::{entry, pid};
-use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
+use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unique_value};
 use steadfast_hosts::launch::Launch;
 
 use super::processes::AgentProcesses;
@@ -36,7 +36,7 @@ pub(super) struct Started {
 impl Started {
     pub(super) fn begin(assignment: &Assignment) -> io::Result<Self> {
         let before = AgentProcesses::before();
-        let own = unlike_any();
+        let own = unique_value();
         let variable = format!("{AGENT}={own}");
         let mut watcher = Watcher::start(&variable)?;
         let (stdout, out) = io::pipe()?;

@@ -120,7 +120,7 @@ impl Objection {
                 title: format!("Restore the tests of {file}"),
                 files: vec![file.clone()],
                 notes: format!(
-                    "{}. If a restored test fails, the code that it tests is wrong.",
+                    "{}. If a restored test then fails, fix the code and not the test.",
                     places
                         .iter()
                         .map(|place| format!("{file}:{}: {}", place.line, place.text))

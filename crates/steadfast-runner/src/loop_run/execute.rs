@@ -73,10 +73,10 @@ impl LoopRun<'_> {
 }
 
 /// Renders `3 experts, score 8: 1 blocker, 2 warnings`.
-pub fn said(held: &CompletedReview) -> String {
+pub fn summary(completed: &CompletedReview) -> String {
     use steadfast_model::FindingSeverity as S;
-    let count = |severity| held.review.findings.iter().filter(|finding| finding.severity == severity).count();
-    let score = held.review.score.map(|score| format!(", score {score}")).unwrap_or_default();
+    let count = |severity| completed.review.findings.iter().filter(|finding| finding.severity == severity).count();
+    let score = completed.review.score.map(|score| format!(", score {score}")).unwrap_or_default();
     let mut parts = Vec::new();
     for (severity, noun) in [(S::Blocker, "blocker"), (S::Warning, "warning"), (S::Suggestion, "suggestion")] {
         match count(severity) {
@@ -85,15 +85,15 @@ pub fn said(held: &CompletedReview) -> String {
             many => parts.push(format!("{many} {noun}s")),
         }
     }
-    if held.dropped > 0 {
-        parts.push(format!("{} dropped without a place in the change", held.dropped));
+    if completed.dropped > 0 {
+        parts.push(format!("{} dropped without a place in the change", completed.dropped));
     }
-    if !held.silent.is_empty() {
-        parts.push(format!("no readable answer from {}", held.silent.join(", ")));
+    if !completed.silent.is_empty() {
+        parts.push(format!("no readable answer from {}", completed.silent.join(", ")));
     }
-    if held.experts == 0 {
+    if completed.experts == 0 {
         return "no changes, review skipped".to_owned();
     }
     let found = if parts.is_empty() { "nothing found".to_owned() } else { parts.join(", ") };
-    format!("{} experts{score}: {found}", held.experts)
+    format!("{} experts{score}: {found}", completed.experts)
 }

@@ -3,7 +3,7 @@ use steadfast_model::{
     TaskKind,
 };
 
-use super::{LoopRun, Passed, said};
+use super::{LoopRun, Passed, summary};
 use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
 use crate::review::{Look, ReviewScope, add_remedies, add_remedy, changed_file, line, objected};
@@ -19,7 +19,7 @@ impl LoopRun<'_> {
         let last = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
         match last {
             Some(review) if review.passed && self.is_about_the_tip(review, &row)? => self.gate(looped, &row, &reviews),
-            Some(review) if review.blockers_remaining > 0 => self.mend(looped, &row, review).map(|()| None),
+            Some(review) if review.blockers_remaining > 0 => self.fix(looped, &row, review).map(|()| None),
             _ if looped.rounds >= ROUNDS => self.cap(looped, &row, last),
             _ => self.review(looped, &row, last).map(|()| None),
         }
@@ -42,19 +42,19 @@ impl LoopRun<'_> {
         let round = looped.rounds + 1;
         let (kind, part) = (ReviewKind::Thorough { round }, ReviewScope::Since(&row.base));
         let look = Look { kind, part, tasks: &tasks, earlier: &earlier };
-        let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
-        self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));
-        for finding in &held.review.findings {
+        let completed = self.reviewer(looped, row)?.review(&looped.id, &look)?;
+        self.say(&format!("review {round} of at most {ROUNDS}: {}", summary(&completed)));
+        for finding in &completed.review.findings {
             self.say(&format!("  {} {}", finding.severity.as_str(), line(finding)));
         }
-        if !held.review.passed && held.review.blockers_remaining == 0 {
-            return Err(RunError::NoReview { silent: held.silent });
+        if !completed.review.passed && completed.review.blockers_remaining == 0 {
+            return Err(RunError::NoReview { silent: completed.silent });
         }
         Ok(())
     }
 
     /// Makes a task of each open blocker. When all these tasks are done, the next review checks the result.
-    fn mend(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
+    fn fix(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
         let tasks = self.ledger()?.tasks(&row.plan)?;
         let blockers: Vec<&Finding> = review.findings.iter().filter(|finding| finding.blocks()).collect();
         let task_of = |finding: &Finding| {
@@ -72,12 +72,12 @@ impl LoopRun<'_> {
             return self.cap(looped, row, Some(review)).map(|_| ());
         }
         let new: Vec<&Finding> = blockers.iter().filter(|finding| task_of(finding).is_none()).copied().collect();
-        let mend = self.asked_about(looped, &new)?;
-        if mend.is_empty() && !new.is_empty() {
+        let to_fix = self.blockers_to_fix(looped, &new)?;
+        if to_fix.is_empty() && !new.is_empty() {
             // The human waived or deferred all of them.
-            return self.after_the_human(looped, review);
+            return self.check_deferred(looped, review);
         }
-        for finding in mend {
+        for finding in to_fix {
             let notes = match &finding.must_not {
                 Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
                 None => line(finding),
@@ -89,8 +89,8 @@ impl LoopRun<'_> {
     }
 
     /// Returns the blockers to fix. A human who is present may waive or defer each.
-    fn asked_about<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
-        let mut mend = Vec::new();
+    fn blockers_to_fix<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
+        let mut to_fix = Vec::new();
         for finding in blockers {
             let question = format!(
                 "{} {}\nfix it, waive it or defer it? [F/w REASON/d REASON] ",
@@ -104,17 +104,17 @@ impl LoopRun<'_> {
                 "w" | "waive" => Resolution::Waived { why: why() },
                 "d" | "defer" => Resolution::Deferred { why: why() },
                 _ => {
-                    mend.push(*finding);
+                    to_fix.push(*finding);
                     continue;
                 }
             };
             self.ledger()?.resolve_finding(&looped.id, finding.id, &resolution, self.now())?;
         }
-        Ok(mend)
+        Ok(to_fix)
     }
 
     /// Waived blockers no longer count; deferred ones still do.
-    fn after_the_human(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
+    fn check_deferred(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
         let reviews = self.ledger()?.reviews_of(&looped.id)?;
         let now = reviews.iter().find(|now| now.kind == review.kind);
         match now.filter(|now| now.blockers_remaining > 0) {
@@ -136,10 +136,10 @@ impl LoopRun<'_> {
         for objection in &judged.objections {
             self.say(&format!("gate: {objection} [{}]", objection.id()));
         }
-        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
+        let (to_fix, human): (Vec<&Objection>, Vec<&Objection>) =
             judged.objections.iter().partition(|objection| objection.remedy().is_some());
         // Objections for a human become no tasks, but the loop still works on the others.
-        if let ([], Some(first)) = (mend.as_slice(), human.first()) {
+        if let ([], Some(first)) = (to_fix.as_slice(), human.first()) {
             return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
         }
         if looped.rounds >= ROUNDS {

@@ -6,7 +6,7 @@ use std::thread;
 use steadfast_model::{Loop, ReviewKind, Run, RunUnit, Task, UnitStatus};
 use steadfast_work::loops::Loops;
 
-use super::{Console, LoopRun, Watch, said};
+use super::{Console, LoopRun, Watch, summary};
 use crate::error::RunError;
 use crate::lifecycle::{self, Leg};
 use crate::review::{Look, ReviewScope, Reviewer, Stretch};
@@ -122,10 +122,10 @@ impl LightReviews<'_> {
             let tasks: Vec<Task> =
                 tasks.iter().filter(|task| of_wave.iter().any(|unit| unit.tasks.contains(&task.id))).cloned().collect();
             let look = Look { kind, part: ReviewScope::Stretches(&stretches), tasks: &tasks, earlier: &[] };
-            let held = reviewer.review(&looped.id, &look)?;
-            say(format!("wave {wave}: {}", said(&held)));
+            let completed = reviewer.review(&looped.id, &look)?;
+            say(format!("wave {wave}: {}", summary(&completed)));
             Loops::of(reviewer.repository)?.written(&looped.id)?;
-            if held.experts > 0 {
+            if completed.experts > 0 {
                 last = Some(wave);
             }
         }

@@ -48,11 +48,11 @@ impl GateLook<'_> {
         let change = self.subject.change(self.subject.base(), &tip)?;
         let ledger = self.repository.ledger_as_it_is()?;
         let tasks = ledger.tasks(self.plan)?;
-        let mut held = Vec::with_capacity(tasks.len());
+        let mut gate_tasks = Vec::with_capacity(tasks.len());
         for task in &tasks {
             let evidence = ledger.evidence_of(self.plan, &task.id)?;
             let class = evidence.iter().rev().find(|evidence| evidence.passed).map(|evidence| evidence.class);
-            held.push(GateTask {
+            gate_tasks.push(GateTask {
                 id: task.id.clone(),
                 title: task.title.clone(),
                 status: task.status,
@@ -65,8 +65,8 @@ impl GateLook<'_> {
         let (reruns, stated) = self.run_again(&tasks, &tip)?;
         let own: Vec<String> = self.spec.map(str::to_owned).into_iter().collect();
         let thorough = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
-        let standing = GateInput {
-            tasks: held,
+        let input = GateInput {
+            tasks: gate_tasks,
             reruns,
             blockers: thorough.and_then(|review| match (review.passed, review.blockers_remaining) {
                 (true, _) => Some(0),
@@ -79,16 +79,16 @@ impl GateLook<'_> {
             weakened: weakened_in(self.subject, &change, &tip),
             stated,
         };
-        let mut objections = judge(&standing);
+        let mut objections = judge(&input);
         let mut waived = Vec::new();
         objections.retain(|objection| {
             let waiver = self.waived.iter().find(|waiver| waiver.objection == objection.id());
             waived.extend(waiver.map(|waiver| (objection.clone(), waiver.why.clone())));
             waiver.is_none()
         });
-        let checks = standing.reruns.len()
-            + standing.stated.iter().filter(|run| !standing.reruns.contains_key(&run.command)).count();
-        Ok(GateOutcome { objections, waived, checks, stated: standing.stated })
+        let checks =
+            input.reruns.len() + input.stated.iter().filter(|run| !input.reruns.contains_key(&run.command)).count();
+        Ok(GateOutcome { objections, waived, checks, stated: input.stated })
     }
 
     /// Runs each distinct check once on the final tree: those of the tasks, and the stated ones.

@@ -52,25 +52,25 @@ impl Reviewer<'_> {
             ReviewKind::Light { wave } => (Purpose::Light, format!("review-wave-{wave}")),
             ReviewKind::Thorough { round } => (Purpose::Thorough, format!("review-{round}")),
         };
-        let held = if change.is_empty() {
-            Sat::default()
+        let answers = if change.is_empty() {
+            Opinions::default()
         } else {
-            self.paid(&name, |spent, share| self.sit(&name, purpose, look, (&change, &tip), share, spent))??
+            self.paid(&name, |spent, share| self.ask_experts(&name, purpose, look, (&change, &tip), share, spent))??
         };
-        let silent: Vec<&'static str> = held.silent.iter().map(|expert| expert.as_str()).collect();
+        let silent: Vec<&'static str> = answers.silent.iter().map(|expert| expert.as_str()).collect();
         // Without any answer there is no review, and no round is used up.
-        if matches!(look.kind, ReviewKind::Thorough { .. }) && !change.is_empty() && held.opinions.is_empty() {
+        if matches!(look.kind, ReviewKind::Thorough { .. }) && !change.is_empty() && answers.opinions.is_empty() {
             return Err(RunError::NoReview { silent });
         }
-        let experts = held.opinions.len() + held.silent.len();
-        let findings: Vec<Finding> = held.findings();
-        let score = held.score();
+        let experts = answers.opinions.len() + answers.silent.len();
+        let findings: Vec<Finding> = answers.findings();
+        let score = answers.score();
         // A single answer is not enough to pass, unless only one expert was asked. A review without a change passes.
-        let passed = change.is_empty() || held.opinions.len() >= 2.min(experts) && !held.opinions.is_empty();
+        let passed = change.is_empty() || answers.opinions.len() >= 2.min(experts) && !answers.opinions.is_empty();
         let new =
             NewReview { kind: look.kind, score, findings: &findings, passed, now: self.repository.environment.now() };
         let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
-        let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
+        let dropped = answers.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
         Ok(CompletedReview { review, experts, silent, dropped })
     }
 
@@ -94,7 +94,7 @@ impl Reviewer<'_> {
         }
     }
 
-    fn sit(
+    fn ask_experts(
         &self,
         name: &str,
         purpose: Purpose,
@@ -102,14 +102,14 @@ impl Reviewer<'_> {
         (change, tip): (&Diff, &Tip),
         share: Option<u64>,
         spent: &mut dyn FnMut(steadfast_model::Spent),
-    ) -> Result<Sat, RunError> {
+    ) -> Result<Opinions, RunError> {
         let folder = self.folder()?;
         let directory = self.subject.lay_out(name, tip)?;
         let tasks: Vec<String> = look.tasks.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
         let earlier: Vec<String> = look.earlier.iter().map(line).collect();
         let reviewed = Reviewed { purpose, tasks: &tasks, earlier: &earlier };
         let brief = |expert: &Expert| (*expert, self.review_brief.review(*expert, &reviewed, change));
-        let mut sat = Sat::default();
+        let mut opinions = Opinions::default();
         let mut asked = choose(purpose, change.paths());
         let mut before = steadfast_model::Spent { micro_usd: Some(0), ..Default::default() };
         // An expert with an unreadable answer is asked once more.
@@ -124,7 +124,7 @@ impl Reviewer<'_> {
             asked.clear();
             for statement in statements {
                 match statement.spoken.said.as_deref().and_then(|said| ExpertOpinion::read(said, change)) {
-                    Some(opinion) => sat.opinions.push((statement.expert, opinion)),
+                    Some(opinion) => opinions.opinions.push((statement.expert, opinion)),
                     None => asked.push(statement.expert),
                 }
             }
@@ -132,20 +132,20 @@ impl Reviewer<'_> {
                 break;
             }
         }
-        sat.silent = asked;
+        opinions.silent = asked;
         self.subject.remove_read_only(name)?;
-        Ok(sat)
+        Ok(opinions)
     }
 }
 
 /// The answers of experts.
 #[derive(Default)]
-struct Sat {
+struct Opinions {
     opinions: Vec<(Expert, ExpertOpinion)>,
     silent: Vec<Expert>,
 }
 
-impl Sat {
+impl Opinions {
     /// Returns the mean, rounded.
     fn score(&self) -> Option<u8> {
         let count = u32::try_from(self.opinions.len()).ok().filter(|count| *count > 0)?;

@@ -21,7 +21,7 @@ use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, 
 use steadfast_plan::{Lengths, Schedule, Unit, units, waves};
 use steadfast_store::ledger::{Lease, Ledger, LedgerError};
 
-pub(super) use limits::put_back;
+pub(super) use limits::reset_tasks;
 
 use super::RunOutcome;
 use super::begin::Until;
@@ -67,7 +67,7 @@ pub(crate) struct Dispatcher {
     /// The units of the current wave, if the run pauses after each wave.
     wave: Vec<usize>,
     /// Waves with at least one started unit.
-    begun: BTreeSet<u32>,
+    begun_waves: BTreeSet<u32>,
     pub(super) until: Until,
     /// The run went as far as requested.
     reached: bool,
@@ -77,7 +77,7 @@ pub(crate) struct Dispatcher {
     /// Sends landed units to the thread that removes their worktrees.
     sweep: Option<Sender<TaskId>>,
     /// The earliest start of units that must wait.
-    later: HashMap<TaskId, Millis>,
+    not_before: HashMap<TaskId, Millis>,
     /// The sums of all finished dispatches.
     pub(super) before: Sums,
     /// The cost apart from units, as far as `before` includes it.
@@ -86,8 +86,8 @@ pub(crate) struct Dispatcher {
     pub(super) events: Vec<RunEvent>,
     trial: Option<Trial>,
     began: Instant,
-    looked: Instant,
-    beaten: Instant,
+    ticked_at: Instant,
+    beat_at: Instant,
 }
 
 /// A unit that an agent works on, or that is landing.
@@ -155,25 +155,25 @@ impl Dispatcher {
             places: HashMap::new(),
             waves: 0,
             wave: Vec::new(),
-            begun: BTreeSet::new(),
+            begun_waves: BTreeSet::new(),
             until: Until::End,
             reached: false,
             live: BTreeMap::new(),
             activity: BTreeMap::new(),
             threads: Vec::new(),
             sweep: None,
-            later: HashMap::new(),
+            not_before: HashMap::new(),
             before: Sums::default(),
             asides: Sums::default(),
             pausing: None,
             events: Vec::new(),
             trial: None,
             began: now,
-            looked: now,
-            beaten: now,
+            ticked_at: now,
+            beat_at: now,
         };
         dispatcher.put_units()?;
-        dispatcher.take_times()?;
+        dispatcher.read_times()?;
         dispatcher.recover()?;
         dispatcher.ledger.hold_back(&dispatcher.run.plan);
         Ok(dispatcher)
@@ -197,7 +197,7 @@ impl Dispatcher {
     }
 
     /// Reads the times of units in earlier runs of this spec, and in this run before an interruption.
-    fn take_times(&mut self) -> Result<(), RunError> {
+    fn read_times(&mut self) -> Result<(), RunError> {
         for (unit, length) in self.ledger.unit_times(&self.run.id)? {
             if let Some(place) = self.places.get(&unit) {
                 self.lengths.measure(*place, length);
@@ -228,12 +228,12 @@ impl Dispatcher {
                 return Ok(outcome);
             }
             if let Ok(message) = self.messages.recv_timeout(TICK) {
-                self.take(message)?;
+                self.handle(message)?;
                 while let Ok(message) = self.messages.try_recv() {
-                    self.take(message)?;
+                    self.handle(message)?;
                 }
             }
-            self.look_around()?;
+            self.tick()?;
         }
     }
 
@@ -261,7 +261,7 @@ impl Dispatcher {
         self.threads.push(thread);
     }
 
-    fn take(&mut self, message: Message) -> Result<(), RunError> {
+    fn handle(&mut self, message: Message) -> Result<(), RunError> {
         match message {
             Message::Loaded(unit, plan) => {
                 let kept = plan.clone();
@@ -360,7 +360,7 @@ impl Dispatcher {
     }
 
     /// Rereads a unit that the ledger changed.
-    fn look_again(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    fn reread(&mut self, unit: &TaskId) -> Result<(), RunError> {
         let row = self.ledger.unit(&self.run.id, unit)?;
         self.put(row);
         Ok(())

@@ -65,7 +65,7 @@ impl Prompt<'_> {
              When all tasks are closed, end with one short paragraph: what was done, and what the next agent should know.",
             ids.join(", ")
         );
-        tell(&mut text, plan, context);
+        append_context(&mut text, plan, context);
         if !before.conflict.is_empty() {
             let _ = write!(
                 text,
@@ -92,7 +92,7 @@ impl Prompt<'_> {
 }
 
 /// Appends the objective, the constraints and the decisions so far, of all phases.
-fn tell(text: &mut String, title: &str, context: &PlanContext) {
+fn append_context(text: &mut String, title: &str, context: &PlanContext) {
     let PlanContext { objective, constraints, decisions, file } = context;
     let objective = one_line(objective, LINE);
     if !objective.is_empty() && objective != title {

@@ -65,7 +65,7 @@ impl Dispatcher {
             (false, false) => UnitStatus::Waiting,
         };
         if !all_done {
-            super::dispatcher::put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+            super::dispatcher::reset_tasks(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         let unblocked = row.status == UnitStatus::Blocked && status == UnitStatus::Waiting;
         if row.status != status || row.agent.is_some() {

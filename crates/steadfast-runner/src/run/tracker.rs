@@ -10,7 +10,7 @@ use steadfast_store::{Place, log_line};
 use steadfast_work::tracker::Beads;
 
 use super::event::{Audience, RunEvent, Snapshot};
-use crate::source::tell_tracker;
+use crate::source::report_to_tracker;
 
 /// A status that cannot be reported stays in the ledger. The next unit and the end of the run try again, and the end
 /// reports errors.
@@ -53,13 +53,13 @@ impl Drop for TrackerUpdater {
 
 fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<TrackerUpdater> {
     let (wake, woken) = sync_channel(1);
-    let thread = thread::Builder::new().name("tracker".into()).spawn(move || tell(&place, &run, &woken, clock))?;
+    let thread = thread::Builder::new().name("tracker".into()).spawn(move || report(&place, &run, &woken, clock))?;
     Ok(TrackerUpdater { wake: Some(wake), thread: Some(thread) })
 }
 
-fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
+fn report(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
     while woken.recv().is_ok() {
-        if let Some(untold) = tell_tracker(place, run) {
+        if let Some(untold) = report_to_tracker(place, run) {
             log_line(place, clock(), &format!("run {}: {untold}", run.id));
         }
     }

@@ -29,31 +29,16 @@ pub(crate) struct Tried {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Its checks passed.
-    Merge {
-        head: String,
-    },
+    Merge { head: String },
     /// Try again, with notes for the next attempt, and the number of failures in a row.
-    Again {
-        why: String,
-        before: Before,
-        stuck: u32,
-    },
+    Again { why: String, before: Before, stuck: u32 },
     /// Wait until this time. The attempt does not count as a failure.
-    Later {
-        why: String,
-        until: Millis,
-        before: Before,
-    },
+    Later { why: String, until: Millis, before: Before },
     /// `stuck` is the number of failures in a row, if that is the reason.
-    Block {
-        task: TaskId,
-        why: String,
-        stuck: Option<u32>,
-    },
+    Block { task: TaskId, why: String, stuck: Option<u32> },
     /// The cause is outside the unit.
-    Pause {
-        why: String,
-    },
+    Pause { why: String },
+    /// A human stops the run.
     Stopped,
 }
 

@@ -51,7 +51,7 @@ impl Dispatcher {
             self.activity.remove(unit);
             if let Some(plan) = plan {
                 self.close(unit, &plan, &leases, commit)?;
-                self.clear_away(unit)?;
+                self.remove_worktree(unit)?;
             }
             self.events.push(RunEvent::Landed { unit: unit.clone(), commit: commit.clone() });
             self.reached = self.until == Until::Unit && self.is_more_to_do();
@@ -87,11 +87,11 @@ impl Dispatcher {
         };
         self.ledger.close_unit(&closing)?;
         self.context.tasks.render_decisions(&self.run.plan);
-        self.look_again(unit)
+        self.reread(unit)
     }
 
     /// Removes the worktree of a landed unit in a separate thread, because a large one takes long.
-    fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    fn remove_worktree(&mut self, unit: &TaskId) -> Result<(), RunError> {
         if self.sweep.is_none() {
             let (sweep, landed) = mpsc::channel::<TaskId>();
             let context = Arc::clone(&self.context);
@@ -136,7 +136,7 @@ impl Dispatcher {
             }
             Next::Later { why, until, before } => {
                 self.wait(unit, &why, &before, None)?;
-                self.later.insert(unit.clone(), until);
+                self.not_before.insert(unit.clone(), until);
                 self.events.push(RunEvent::Waits { unit: unit.clone(), why });
             }
             Next::Block { task, why, stuck } => {
@@ -147,11 +147,11 @@ impl Dispatcher {
                 self.block(unit, &task, why)?;
             }
             Next::Pause { why } => {
-                self.put_unit_back(unit)?;
+                self.reset_unit(unit)?;
                 self.pausing = Some(Pausing::Now(why));
             }
             Next::Stopped => {
-                self.let_go(unit)?;
+                self.release(unit)?;
                 self.change(unit, |row| row.status = UnitStatus::Waiting)?;
             }
         }
@@ -178,7 +178,7 @@ impl Dispatcher {
     }
 
     fn wait(&mut self, unit: &TaskId, why: &str, before: &Before, stuck: Option<u32>) -> Result<(), RunError> {
-        self.let_go(unit)?;
+        self.release(unit)?;
         let kept = serde_json::to_string(before).ok();
         self.change(unit, |row| {
             row.status = UnitStatus::Waiting;
@@ -196,7 +196,7 @@ impl Dispatcher {
         let task = if of_run { task } else { unit };
         let reason = Some(why.clone());
         self.ledger.set_status(&self.run.plan, task, StatusChange { to: Status::Blocked, reason, fence: None, now })?;
-        self.let_go(unit)?;
+        self.release(unit)?;
         let note = why.clone();
         self.change(unit, |row| {
             row.status = UnitStatus::Blocked;
@@ -208,7 +208,7 @@ impl Dispatcher {
     }
 
     /// Gives up the unit's leases, so that others may work on it.
-    pub(super) fn let_go(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    pub(super) fn release(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.activity.remove(unit);
         if let Some(live) = self.live.remove(unit) {
             self.ledger.release_leases(&live.leases)?;

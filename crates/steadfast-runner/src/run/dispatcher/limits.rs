@@ -66,7 +66,7 @@ impl Dispatcher {
     }
 
     /// Once a second: the human's stop, the clock, the ledger.
-    pub(super) fn look_around(&mut self) -> Result<(), RunError> {
+    pub(super) fn tick(&mut self) -> Result<(), RunError> {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
             self.halt.store(true, Ordering::Relaxed);
@@ -81,10 +81,10 @@ impl Dispatcher {
                 live.stop.store(true, Ordering::Relaxed);
             }
         }
-        if self.looked.elapsed() < TICK {
+        if self.ticked_at.elapsed() < TICK {
             return Ok(());
         }
-        self.looked = Instant::now();
+        self.ticked_at = Instant::now();
         self.events.push(RunEvent::Tick);
         self.ledger.catch_up();
         if self.until == Until::Gate {
@@ -94,8 +94,8 @@ impl Dispatcher {
             live.unsaved = false;
             self.ledger.spend(&self.run.id, live.dispatch, live.spent, live.turns)?;
         }
-        if self.beaten.elapsed() >= BEAT {
-            self.beaten = Instant::now();
+        if self.beat_at.elapsed() >= BEAT {
+            self.beat_at = Instant::now();
             self.beat()?;
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Dispatcher {
     fn pause(&mut self, why: String) -> Result<RunOutcome, RunError> {
         let now = self.now();
         for row in &self.rows {
-            put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+            reset_tasks(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         self.ledger.set_run_state(&self.run.id, RunState::Paused, Some(&why), now)?;
         self.refresh()?;
@@ -217,7 +217,7 @@ impl Dispatcher {
         let why = chain(&error);
         let until = Instant::now() + WRITE_DOWN;
         loop {
-            match self.put_all_back().and_then(|()| self.pause(why.clone())) {
+            match self.reset_units().and_then(|()| self.pause(why.clone())) {
                 Ok(outcome) => return Ok(outcome),
                 Err(RunError::Ledger(LedgerError::Locked { .. })) if Instant::now() < until => thread::sleep(TICK),
                 Err(_) => return Err(error),
@@ -226,19 +226,19 @@ impl Dispatcher {
     }
 
     /// Resets all units. The interrupted attempts do not count.
-    fn put_all_back(&mut self) -> Result<(), RunError> {
+    fn reset_units(&mut self) -> Result<(), RunError> {
         let units: Vec<TaskId> = self.live.keys().cloned().collect();
-        units.iter().try_for_each(|unit| self.put_unit_back(unit))
+        units.iter().try_for_each(|unit| self.reset_unit(unit))
     }
 
     /// Resets a unit without counting the attempt, because its end says nothing about the work.
-    pub(super) fn put_unit_back(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    pub(super) fn reset_unit(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.change(unit, |row| {
             row.status = UnitStatus::Waiting;
             row.attempts = row.attempts.saturating_sub(1);
             row.agent = None;
         })?;
-        self.let_go(unit)
+        self.release(unit)
     }
 
     fn refresh(&mut self) -> Result<(), RunError> {
@@ -248,7 +248,7 @@ impl Dispatcher {
 }
 
 /// Resets these tasks from in progress to pending.
-pub(in crate::run) fn put_back(
+pub(in crate::run) fn reset_tasks(
     ledger: &mut Ledger,
     plan: &steadfast_model::PlanId,
     tasks: &[TaskId],

@@ -68,7 +68,7 @@ impl Dispatcher {
             Some(millis(live.began.elapsed()))
         };
         let places = self.run.limits.parallel.max(1) as usize;
-        self.schedule.next(&self.units, Moment { state: &|place| self.standing(place), worked: &worked, places })
+        self.schedule.next(&self.units, Moment { state: &|place| self.unit_state(place), worked: &worked, places })
     }
 
     /// Records how long an agent worked. This predicts the length of the unit's next attempt, and of other units.
@@ -79,7 +79,7 @@ impl Dispatcher {
     }
 
     /// The status in the ledger, except that a unit which may not start yet counts as blocked.
-    fn standing(&self, index: usize) -> UnitState {
+    fn unit_state(&self, index: usize) -> UnitState {
         let row = &self.rows[index];
         match state(row.status) {
             UnitState::Waiting if self.is_held_back(index, &row.unit) => UnitState::Blocked,
@@ -114,8 +114,8 @@ impl Dispatcher {
     }
 
     /// Reports a wave when its first unit starts.
-    fn tell_wave(&mut self, number: u32) {
-        if self.begun.insert(number) {
+    fn report_wave(&mut self, number: u32) {
+        if self.begun_waves.insert(number) {
             let open = |row: &&RunUnit| row.wave == number && row.status != UnitStatus::Done;
             let units = self.rows.iter().filter(open).map(|row| row.unit.clone()).collect();
             self.events.push(RunEvent::Wave { number, units });
@@ -123,7 +123,7 @@ impl Dispatcher {
     }
 
     fn waits(&self, unit: &TaskId) -> bool {
-        self.later.get(unit).is_some_and(|until| *until > self.now())
+        self.not_before.get(unit).is_some_and(|until| *until > self.now())
     }
 
     pub(super) fn agents(&self) -> usize {
@@ -161,7 +161,7 @@ impl Dispatcher {
             self.ledger.set_status(&self.run.plan, &unit, to)?;
         }
         let row = self.rows[index].clone();
-        self.tell_wave(row.wave);
+        self.report_wave(row.wave);
         self.events.push(RunEvent::Started { unit: unit.clone(), attempt: row.attempts });
         let before: Before =
             row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
