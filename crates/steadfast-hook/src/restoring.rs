@@ -89,7 +89,7 @@ impl Restoring {
         let note = answer.note.get_or_insert_default();
         add(note, &outcome);
         if let Some(path) = self.back.first().or(self.taken_away.first()).filter(|_| self.kept) {
-            add(note, &format!("If it is your own work, `steadfast plan take {path}` takes it."));
+            add(note, &format!("If it is your own work, `steadfast plan take {path}` accepts it."));
         }
     }
 
@@ -97,8 +97,8 @@ impl Restoring {
         let aside = if self.kept { "; what was there is kept aside (`steadfast why` says where)" } else { "" };
         let done = match (self.back.len(), self.taken_away.len()) {
             (0, 0) => None,
-            (0, 1) => Some(format!("It is taken away again{aside}.")),
-            (0, _) => Some(format!("They are taken away again{aside}.")),
+            (0, 1) => Some(format!("It is removed again{aside}.")),
+            (0, _) => Some(format!("They are removed again{aside}.")),
             (1, 0) => Some(format!("It is put back as it was{aside}.")),
             (back, away) => Some(format!("{} files are put back as they were{aside}.", back + away)),
         };
