@@ -5,9 +5,9 @@
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Word, WordKind};
 
-use super::action::{Action, made};
+use super::action::Action;
+use super::action::dependencies;
 use super::object::{Names, ends, object, skip};
-use super::operation::dependencies;
 use super::order::is_over;
 use super::{action, grammar, target};
 
@@ -35,15 +35,9 @@ fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
         {
             (is_over(tail)).then(|| vec![(touch, of)])
         }
-        [modal, be, done, tail @ ..]
-            if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") && is_over(tail) =>
-        {
-            match done.text.as_str() {
-                "changed" | "touched" | "modified" | "edited" => Some(vec![(touch, of)]),
-                "deleted" | "removed" => Some(vec![(K::Delete, of)]),
-                "renamed" | "moved" => Some(vec![(K::Rename, of)]),
-                _ => None,
-            }
+        [modal, be, done @ ..] if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") => {
+            let (kind, _) = grammar::read("done", done).pop()?;
+            Some(vec![(if kind == K::Touch { touch } else { kind }, of)])
         }
         _ => None,
     }
@@ -57,8 +51,7 @@ pub(super) fn deeds(words: &[Word]) -> Vec<Action> {
         if part.is_empty() {
             continue;
         }
-        let named = made(part);
-        let actions = if named.is_empty() { grammar::read("noun", part) } else { named };
+        let actions = grammar::read("deed", part);
         if actions.is_empty() {
             return Vec::new();
         }

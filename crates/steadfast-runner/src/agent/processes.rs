@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use steadfast_check::process::{entry, has_variable, pids};
+use steadfast_check::process::pid;
+use steadfast_system::{ProcessEntry, process_ids};
 
 #[derive(Debug)]
 pub(super) struct AgentProcesses {
@@ -12,30 +13,32 @@ pub(super) struct AgentProcesses {
     /// `NAME=value`, unique to this agent.
     variable: String,
     /// The processes that ran before the agent, which the search skips.
-    before: HashSet<Pid>,
+    before: HashSet<u32>,
 }
 
 impl AgentProcesses {
     /// Must be called before the agent starts.
-    pub(super) fn before() -> HashSet<Pid> {
-        pids().into_iter().collect()
+    pub(super) fn before() -> HashSet<u32> {
+        process_ids().collect()
     }
 
-    pub(super) fn of(leader: Pid, variable: String, before: HashSet<Pid>) -> Self {
+    pub(super) fn of(leader: Pid, variable: String, before: HashSet<u32>) -> Self {
         Self { leader, variable, before }
     }
 
     /// Returns the processes apart from the leader. Without `/proc` it returns none.
     pub(super) fn others(&self) -> Vec<Pid> {
-        let mut pids = pids();
-        pids.retain(|pid| *pid != self.leader && *pid != getpid() && !self.before.contains(pid));
         // The group comes from `/proc`, because `getpgid` returns 0 in a container that was entered from outside.
-        pids.retain(|pid| {
-            entry(*pid).is_some_and(|entry| {
-                !entry.dead && (entry.group == self.leader.as_raw_pid() || has_variable(*pid, &self.variable))
-            })
-        });
-        pids
+        let belongs = |process: ProcessEntry| {
+            let is_ours =
+                || pid(process.group) == self.leader || ProcessEntry::has_variable(process.id, &self.variable);
+            !process.ended && is_ours()
+        };
+        process_ids()
+            .filter(|id| !self.before.contains(id) && pid(*id) != self.leader && pid(*id) != getpid())
+            .filter(|id| ProcessEntry::of(*id).is_some_and(belongs))
+            .map(pid)
+            .collect()
     }
 
     /// Kills the rest of the group where processes cannot be searched.

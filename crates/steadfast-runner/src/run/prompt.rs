@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::TaskId;
+use steadfast_text::truncate_line;
 use steadfast_work::task_list::PlanContext;
 
 use crate::quote::{end_of, fenced};
@@ -14,7 +15,7 @@ const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
 
 /// The most characters of an objective, a constraint or a decision.
-const LINE: usize = 240;
+const LINE: usize = 241;
 const CONSTRAINTS: usize = 12;
 const DECISIONS: usize = 24;
 
@@ -94,7 +95,7 @@ impl Prompt<'_> {
 /// Appends the objective, the constraints and the decisions so far, of all phases.
 fn append_context(text: &mut String, title: &str, context: &PlanContext) {
     let PlanContext { objective, constraints, decisions, file } = context;
-    let objective = one_line(objective, LINE);
+    let objective = truncate_line(objective, LINE);
     if !objective.is_empty() && objective != title {
         let _ = write!(text, "\n\nObjective: {objective}");
     }
@@ -107,19 +108,11 @@ fn append_context(text: &mut String, title: &str, context: &PlanContext) {
 }
 
 fn list<'a>(text: &mut String, head: &str, lines: impl Iterator<Item = &'a String>) {
-    for (index, line) in lines.map(|line| one_line(line, LINE)).filter(|line| !line.is_empty()).enumerate() {
+    for (index, line) in lines.map(|line| truncate_line(line, LINE)).filter(|line| !line.is_empty()).enumerate() {
         if index == 0 {
             let _ = write!(text, "\n\n{head}");
         }
         let _ = write!(text, "\n- {line}");
-    }
-}
-
-fn one_line(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }
 

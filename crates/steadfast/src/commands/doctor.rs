@@ -9,15 +9,15 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Looks at this repository and its wiring, and says what is wrong and what to do about it.
+/// Check this repository and its wiring, and suggest fixes.
 ///
-/// Exits with 1 if something does not work, with 0 if there are only warnings and notes.
+/// Exits with 1 if something does not work, and with 0 if there are only warnings and notes.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     /// Print JSON with stable keys: `{ok, findings: [{code, severity, message, hint}]}`; severity: error, warning, note.
     #[arg(long)]
     json: bool,
-    /// Mend what can be mended without losing anything, and say what was done.
+    /// Fix the problems that can be fixed without losing data, and print each fix.
     #[arg(long)]
     fix: bool,
 }

@@ -11,16 +11,16 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
 
-/// Says what a shell command would write, before it runs.
+/// Predict the file changes of a shell command before it runs.
 #[derive(Debug, Subcommand)]
 pub(super) enum Guard {
-    /// Judges a command: exit 0 to allow it, 2 to deny it, 3 to ask a human.
+    /// Judge a command: exit 0 to allow it, 2 to deny it, 3 to ask a human.
     Check(Check),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// A path that must not be written; a folder ends in a slash. May be given several times.
+    /// Protected path; a folder ends in a slash. May be given several times.
     #[arg(long, value_name = "PATH")]
     protect: Vec<String>,
     /// Print JSON with stable keys: `{verdict, effects: [{op, path, via, certain}], reason}`.

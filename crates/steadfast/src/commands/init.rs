@@ -15,25 +15,27 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
 
-/// Sets Steadfast up for this repository: shows what it would change, asks, and wires the hosts in use.
+/// Set up Steadfast for this repository and its hosts.
+///
+/// Shows the changes and asks before it writes anything.
 #[derive(Debug, Args)]
 pub(super) struct Init {
-    /// Write the settings that are committed with the repository, for everyone who works in it.
+    /// Write the settings that are committed with the repository, for all its users.
     #[arg(long, conflicts_with = "user")]
     shared: bool,
-    /// Write your own settings for all repositories; they act only where `init` was run.
+    /// Write your own settings for all repositories; they apply only in repositories with `init` done.
     #[arg(long)]
     user: bool,
-    /// Wire this host even if it is not found. May be given several times. [default: those in use]
+    /// Host to wire even if it is not found. May be given several times. [default: the hosts in use]
     #[arg(long = "host", value_name = "HOST", value_parser = here::parse_host)]
     hosts: Vec<Host>,
-    /// How far Steadfast may go in this repository: `observe` records, `advise` speaks, `enforce` refuses.
+    /// Mode for this repository: `observe` records, `advise` gives advice, `enforce` refuses.
     #[arg(long, value_name = "MODE", value_parser = |text: &str| text.parse::<Mode>())]
     mode: Option<Mode>,
-    /// Show what would change, and change nothing.
+    /// Show the changes, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
 }

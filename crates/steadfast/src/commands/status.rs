@@ -27,7 +27,7 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report::{self, Summary};
 
-/// Shows this repository: its tasks, its sessions and what needs a human.
+/// Show tasks, sessions and everything that needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:

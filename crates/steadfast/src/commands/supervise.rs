@@ -16,25 +16,28 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 
-/// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
+/// Run the check of a task to its end. `task done` starts this with the lock as standard input.
 #[derive(Debug, Args)]
 pub(super) struct Supervise {
+    /// Plan id.
     #[arg(long, default_value = "")]
     plan: String,
+    /// Task id.
     #[arg(long, default_value = "", required_unless_present = "stated")]
     task: String,
+    /// Run id.
     #[arg(long, default_value = "")]
     run: String,
-    /// A command that the request states instead of the check of a task.
+    /// Command that the request states, instead of the check of a task.
     #[arg(long, value_name = "COMMAND", requires = "report", conflicts_with = "leave")]
     stated: Option<String>,
-    /// Where what came of that command is left.
+    /// File for the result of that command.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// The checkout it is for.
+    /// Checkout to run in.
     #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// Start a process that does it, and end.
+    /// Start a background process for the check, and exit.
     #[arg(long)]
     leave: bool,
 }

@@ -10,13 +10,13 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Takes Steadfast out of this repository and gives back what was there.
+/// Remove Steadfast, and restore the files from before.
 #[derive(Debug, Args)]
 pub(super) struct Uninstall {
-    /// Show what would change, and change nothing.
+    /// Show the changes, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Delete tasks, history and journals too. Without it they are kept, and `init` brings them back.
+    /// Delete tasks, history and journals too. Without it they are kept, and `init` restores them.
     #[arg(long)]
     purge: bool,
 }

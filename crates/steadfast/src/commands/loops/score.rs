@@ -9,13 +9,14 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Says how clear a request is, with the sentence that earned each point. Nothing is kept.
+/// Score the clarity of a request, with the sentence behind each point; store nothing.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Score {
-    /// A sentence or the file of a spec; `-` is standard input. [default: the loop that is not finished, as it was judged]
+    /// Request in a sentence, or the file of a spec; `-` is standard input. [default: the stored score of the
+    /// unfinished loop]
     request: Option<String>,
-    /// Print JSON with stable keys: `{spec_score, fit_score, shape_chosen, familiar, marks: [{dimension, points, rule, line,
-    /// text}], missing: [{dimension, question}]}`; of a loop that was judged before, `marks` and `missing` are null.
+    /// Print JSON with stable keys: `{spec_score, fit_score, shape_chosen, familiar, marks: [{dimension, points, rule,
+    /// line, text}], missing: [{dimension, question}]}`; for a stored score, `marks` and `missing` are null.
     #[arg(long)]
     json: bool,
 }

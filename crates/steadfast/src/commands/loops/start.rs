@@ -18,24 +18,24 @@ use crate::limit::LimitFlags;
 use crate::output::{answer, ask, note, tell};
 use crate::recalled;
 
-/// Begins a loop from a sentence or a spec: recalls what was learned, and judges whether the request is clear enough.
+/// Start a loop from a request or a spec: recall related learnings, and judge its clarity.
 ///
-/// Where a loop is not finished, it is offered: to be resumed, to be put away for a fresh one, or to be looked at.
+/// If a loop is unfinished, offers to resume it, to archive it and start afresh, or to show it.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Start {
-    /// What is wanted, in a sentence, or the file of a spec; `-` is standard input.
+    /// Request in a sentence, or the file of a spec; `-` is standard input.
     request: Option<String>,
-    /// Go on with the loop that is not finished.
+    /// Continue the unfinished loop.
     #[arg(long, conflicts_with = "fresh")]
     resume: bool,
-    /// Put the loop that is not finished away, and begin this one.
+    /// Archive the unfinished loop, and start this one.
     #[arg(long)]
     fresh: bool,
     #[command(flatten)]
     limits: LimitFlags,
     /// Print JSON with stable keys: `{loop, stage, spec_score, fit_score, shape_chosen, familiar, limits: {iterations,
-    /// budget_usd}, marks: [{dimension, points, rule, line, text}], missing: [{dimension, question}], recalled: [{id, text,
-    /// why, kind, status, reason}], next: {stage, standing, action}}`; a limit that is null is none.
+    /// budget_usd}, marks: [{dimension, points, rule, line, text}], missing: [{dimension, question}], recalled: [{id,
+    /// text, why, kind, status, reason}], next: {stage, standing, action}}`; a null limit means no limit.
     #[arg(long)]
     json: bool,
 }

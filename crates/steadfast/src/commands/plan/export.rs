@@ -9,14 +9,14 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Writes the plan as a list that other programs read.
+/// Export the plan to a list that other programs read.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Export {
-    /// `beads`: an issue a line, as `.beads/issues.jsonl`. `markdown`: a SPEC.md with statuses. `json`: a SPEC.json with
-    /// statuses.
+    /// Format: `beads`, one issue per line as in `.beads/issues.jsonl`; `markdown`, a SPEC.md with statuses; `json`, a
+    /// SPEC.json with statuses.
     #[arg(long, value_enum)]
     to: To,
-    /// The file to write it to. [default: standard output]
+    /// File to write. [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -10,18 +10,18 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Closes the plan gate.
+/// Close the plan gate.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Lock {
-    /// What the agent is told when it wants to write something protected.
+    /// Reason shown to the agent when it tries to write a protected file.
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
 }
 
-/// Turns a draft down.
+/// Reject a draft.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Reject {
-    /// The first 8 characters of its hash, or more. [default: the one that waits]
+    /// First 8 or more characters of the hash of the draft. [default: the draft that awaits approval]
     #[arg(value_name = "HASH8")]
     hash: Option<String>,
 }

@@ -13,8 +13,8 @@ pub(in crate::commands) struct Stats {
     which: Which,
     /// Print one JSON object per session, with stable keys: `{file, host, records, prompts, tool_calls, by_tool,
     /// subagent_calls, compactions, interrupts, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-    /// damaged}`. `prompts` are the human's, `tool_calls` the main thread's; usage is counted once per message, each
-    /// token under one key; `records` are all rows, those that cannot be read (`damaged`) among them.
+    /// damaged}`. `prompts` counts those of the human, `tool_calls` those of the main thread. Usage counts once per
+    /// message, each token under one key. `records` counts all rows, unreadable ones (`damaged`) too.
     #[arg(long)]
     json: bool,
 }
