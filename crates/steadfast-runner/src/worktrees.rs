@@ -43,7 +43,7 @@ pub struct RunWorktrees {
     run: String,
     /// The author of commits, if the user has not configured one.
     identity: Identity,
-    /// Whether this process already laid out a candidate, so that its worktree is whole.
+    /// Set once this process has laid out a candidate, so that its worktree is whole.
     laid_out: Arc<AtomicBool>,
     /// The submodules of the run, once they were read.
     modules: Arc<OnceLock<Vec<Submodule>>>,

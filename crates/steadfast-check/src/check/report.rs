@@ -41,7 +41,7 @@ pub struct LeftBehind {
     pub pid: i32,
     /// The command line, shortened.
     pub command: String,
-    /// Whether the process is gone. Only the kernel can hold a process.
+    /// True if the process is gone. Only the kernel can hold a process.
     pub ended: bool,
 }
 

@@ -141,7 +141,7 @@ pub(super) struct Lineage<'p, P> {
     host: Option<ProcessEntry>,
     /// The process that made the socket on the sender's standard input.
     peer: Option<u32>,
-    /// Whether processes can be read.
+    /// True if processes can be read.
     known: bool,
     care: Care,
 }

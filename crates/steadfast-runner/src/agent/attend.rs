@@ -58,7 +58,7 @@ enum Cause {
 struct Attended<'a> {
     assignment: &'a Assignment,
     started: Started,
-    /// Whether stdout and stderr may still receive output.
+    /// Stdout, stderr: true until every writer has closed it.
     open: [bool; 2],
     lines: Lines,
     log: Log,

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::lines::Lines;
 
-/// How often the record is read, and how often while the agent is active: an answer is recorded a moment after its
-/// first output, and an agent that has spent its share must be stopped before its next call.
+/// The interval for reading the record, and the interval while the agent is active. An answer is recorded a moment
+/// after its first output, and an agent that has spent its share must be stopped before its next call.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHORT_PAUSE: Duration = Duration::from_millis(20);
-/// How long an agent counts as active after its last output.
+/// The time for which an agent counts as active after its last output.
 const AT_IT: Duration = Duration::from_millis(500);
 
 /// A session that runs past midnight has its rollout in the previous day's folder. Older folders cannot have it.

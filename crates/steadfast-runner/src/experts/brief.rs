@@ -20,7 +20,7 @@ pub struct ReviewBrief {
     pub goal: String,
     pub criteria: Vec<String>,
     pub must_nots: Vec<String>,
-    /// Where changes are allowed.
+    /// The places where changes are allowed.
     pub scope: Vec<String>,
     /// The commands that the gate runs at the end.
     pub checks: Vec<String>,

@@ -48,7 +48,7 @@ pub struct ExpertAnswer {
 pub struct Spoken {
     /// `None`: no message, or the agent did not finish.
     pub said: Option<String>,
-    /// How the agent ended.
+    /// The agent's end.
     pub how: Departed,
     pub spent: Spent,
 }

@@ -18,7 +18,7 @@ impl ReviewBrief {
         text.push_str(
             "\n\nEach task has one result, small enough for one session; the agent that does it knows only its text. Its \
              check is a command of this repository that tells right from wrong by its exit status, and that fails before \
-             the work is done; nothing in it hides that status. The tasks cover the request and nothing else. End your \
+             the work is done; nothing in it hides that status. Each task comes from the request. End your \
              answer with one JSON object and nothing after it:\n\
              {\"feature\": \"name\", \"description\": \"what is there afterwards\", \"verification_commands\": {\"test\": \
              \"command\"}, \"constraints\": [], \"success_criteria\": [], \"phases\": [{\"id\": \"phase-1\", \"name\": \"name\", \

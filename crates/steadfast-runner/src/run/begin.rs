@@ -46,7 +46,7 @@ pub struct Begin {
     pub until: Until,
 }
 
-/// How far the run goes this time.
+/// The point up to which the run goes this time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
     #[default]

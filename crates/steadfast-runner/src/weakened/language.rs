@@ -85,7 +85,7 @@ pub(super) struct Language {
     pub(super) silent: Vec<String>,
 }
 
-/// How strongly a path says that a file holds tests.
+/// The evidence in a path that a file holds tests, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Program,
