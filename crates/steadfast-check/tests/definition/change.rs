@@ -209,7 +209,7 @@ fn what_is_gone_is_noticed() {
 fn a_program_that_is_built_may_be_another_one_each_time() {
     let project = Project::with(&[("out/app", "\x7fELF\0\0one")]);
     assert_eq!(project.difference("./out/app --self-test", "out/app", "\x7fELF\0\0two"), [""; 0]);
-    assert_eq!(project.difference("./out/app", "out/app", "exit 0"), ["`out/app` was no script, is a file"]);
+    assert_eq!(project.difference("./out/app", "out/app", "exit 0"), ["`out/app` was not a script, is a file"]);
 }
 
 #[test]

@@ -330,7 +330,7 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     let before = last(&sandbox).0.id;
     let (code, said) = sandbox.fails(&LOOP);
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("is not finished") && said.contains("--fresh"), "{said}");
+    assert!(said.contains("is unfinished") && said.contains("--fresh"), "{said}");
     assert_eq!(last(&sandbox).0.id, before);
     // What is printed is not begun: nobody was sent anywhere.
     let before = last(&sandbox).0;
