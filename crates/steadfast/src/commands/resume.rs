@@ -126,7 +126,7 @@ fn unattended(repository: &Repository) -> Result<Unattended, CommandError> {
 
 /// Prints this very command: it continues a loop without a session.
 fn print_loop(looped: &Loop) -> Result<(), CommandError> {
-    note!("loop {} continues at stage {}: {}", looped.id, looped.stage.as_str(), looped.request);
+    note!("loop {} continues in stage {}: {}", looped.id, looped.stage.as_str(), looped.request);
     tell!("steadfast resume")
 }
 

@@ -41,7 +41,7 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     );
     assert!(
         said.replace("\n                   ", " ")
-            .contains("`NEXT.md` was created while the plan gate is closed. The file is removed"),
+            .contains("`NEXT.md` was created while the plan gate is closed. It is removed"),
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
