@@ -177,7 +177,7 @@ fn run_needed(view: &RunView) -> Option<String> {
 /// A line about a loop that waits for a human.
 fn loop_needed(looped: &LoopView) -> Option<String> {
     let why = looped.waits.as_deref()?;
-    Some(format!("loop {} waits for a human: {why}; `steadfast resume` continues it", looped.id))
+    Some(format!("loop {} waits: {why}; `steadfast resume` continues it", looped.id))
 }
 
 fn show_loop(looped: &LoopView) -> Result<(), CommandError> {

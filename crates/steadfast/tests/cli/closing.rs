@@ -50,7 +50,7 @@ fn a_check_that_fails_leaves_the_task_open_and_the_third_time_is_named() {
     ");
     closed(&sandbox, &[]);
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    error: task `1` stays open: `echo looking; the same failure grep -q done it.txt` exited with 2; 3 times
+    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; the same failure 3 times
       last lines of output:
         looking
         grep: it.txt: No such file or directory

@@ -114,7 +114,7 @@ fn needs_user_makes_the_loop_wait_and_the_human_ends_that() {
     assert_eq!(sandbox.unfinished().waits.as_deref(), Some("Which account pays?"));
     assert_eq!(sandbox.refusal("me", "d"), None);
     let status = sandbox.without_id(&sandbox.ok(&["status"]));
-    let needed = "needs a human: loop L waits for a human: Which account pays?; `steadfast resume` continues it";
+    let needed = "needs a human: loop L waits: Which account pays?; `steadfast resume` continues it";
     assert!(status.contains(needed), "{status}");
     sandbox.hook("UserPromptSubmit", "me", json!({"prompt": "The one of the team."}));
     assert_eq!(sandbox.unfinished().waits, None);
