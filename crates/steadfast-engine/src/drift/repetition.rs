@@ -18,7 +18,7 @@ pub struct Repeated {
 pub enum Repetition {
     /// The same failed.
     Failure,
-    /// The same lines were changed to and fro.
+    /// The same lines were changed back and forth.
     ToAndFro,
 }
 

@@ -151,8 +151,8 @@ pub fn score(
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
         reasons.push(match repeated.what {
-            Repetition::Failure => format!("the same failed {} times", repeated.times),
-            Repetition::ToAndFro => format!("the same lines changed to and fro {} times", repeated.times),
+            Repetition::Failure => format!("the same attempt failed {} times", repeated.times),
+            Repetition::ToAndFro => format!("the same lines changed back and forth {} times", repeated.times),
         });
     }
     Some(StepScore { kind, score, reasons, leads, repeated })

@@ -32,7 +32,7 @@ pub(crate) fn said(noticed: &[Notice]) -> Option<String> {
     if noticed.len() > NAMED {
         parts.push(format!("and {} more", noticed.len() - NAMED));
     }
-    Some(format!("The task list is not as it was: {}.", parts.join("; ")))
+    Some(format!("The task list changed: {}.", parts.join("; ")))
 }
 
 impl Notice {
@@ -44,11 +44,13 @@ impl Notice {
                 format!("{} was open and is no longer on it{stays}", name(item))
             }
             Self::Renamed { id, was, is } => format!("{id} was `{}` and is `{}` now", short(was), short(is)),
-            Self::Beyond(more) => format!("it has {more} more than the {} that are followed", HostList::FOLLOWED),
+            Self::Beyond(more) => {
+                format!("it has {more} more than the {} items that Steadfast tracks", HostList::FOLLOWED)
+            }
             Self::Completed(item) => {
                 let check =
                     if item.wants_evidence() { "; its check has not passed, so it stays open here" } else { "" };
-                format!("{} was completed by no call of this session{check}", name(item))
+                format!("{} was completed outside this session{check}", name(item))
             }
         }
     }

@@ -64,8 +64,8 @@ fn what_leaves_a_list_open_is_noticed_and_what_leaves_it_done_is_not() {
     assert_eq!(
         said(&then.noticed).as_deref(),
         Some(
-            "The task list is not as it was: 2 `piece 2` was open and is no longer on it; 3 `piece 3` was open and is no \
-             longer on it, and stays a task of the ledger until its check passes."
+            "The task list changed: 2 `piece 2` was open and is no longer on it; 3 `piece 3` was open and is no longer \
+             on it, and stays a task of the ledger until its check passes."
         )
     );
 }
@@ -77,10 +77,7 @@ fn as_many_new_items_as_are_missing_are_those_renamed_and_keep_their_check() {
         follow(&known, &written(vec![listed(1, Pending), Listed { check: Some("true".into()), ..listed(9, Pending) }]));
     let then = then.unwrap();
     assert_eq!(then.items, [ListItem { subject: "piece 9".into(), ..checked("2", Pending) }]);
-    assert_eq!(
-        said(&then.noticed).as_deref(),
-        Some("The task list is not as it was: 2 was `piece 2` and is `piece 9` now.")
-    );
+    assert_eq!(said(&then.noticed).as_deref(), Some("The task list changed: 2 was `piece 2` and is `piece 9` now."));
 }
 
 #[test]
@@ -130,8 +127,8 @@ fn a_look_finds_what_is_new_gone_renamed_or_completed_by_nobody() {
     assert_eq!(
         said(&then.noticed).as_deref(),
         Some(
-            "The task list is not as it was: 2 `piece 2` was completed by no call of this session; its check has not passed, \
-             so it stays open here; 3 was `piece 3` and is `else` now."
+            "The task list changed: 2 `piece 2` was completed outside this session; its check has not passed, so it \
+             stays open here; 3 was `piece 3` and is `else` now."
         )
     );
 }
@@ -165,7 +162,7 @@ fn an_item_that_joins_a_full_list_is_followed_and_what_gives_way_is_counted() {
     assert_eq!((then.items[0].id.as_str(), then.beyond), ("501", 1));
     assert_eq!(
         said(&then.noticed).as_deref(),
-        Some("The task list is not as it was: it has 1 more than the 500 that are followed.")
+        Some("The task list changed: it has 1 more than the 500 items that Steadfast tracks.")
     );
 }
 

@@ -156,7 +156,7 @@ fn owned_plan<'a>(state: &State, facts: &'a Facts) -> Option<&'a PlanView> {
 
 fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
     if let Fact::Unknown(why) = &facts.plan {
-        return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
+        return Judgement::of(Verdict::Note(format!("steadfast could not read the tasks: {why}")));
     }
     let Fact::Known(Some(plan)) = &facts.plan else { return Judgement::default() };
     if let Some(dismissed) = binding::dismissed(state, plan) {
@@ -365,7 +365,7 @@ impl Gate<'_> {
         if let Some(spent) = self.spent() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
                 _ if self.stale().is_some() => facts.to_owned(),
-                (0, 0) => "all tasks are done, and nothing was promised".to_owned(),
+                (0, 0) => "all tasks are done, but the agent wrote no promise".to_owned(),
                 _ => text::how_many_open(plan),
             };
             return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));

@@ -31,7 +31,7 @@ const SERVER: &str = "steadfast";
 
 const LONG_COMMAND: &str = "The command is longer than 1 MB. Steadfast read the first 1 MB and does not know the rest.";
 const LONG_PROMPT: &str = "This prompt is longer than 1 MB. Steadfast read the first 1 MB: what the rest forbids or \
-                           allows is not enforced. `steadfast goal forbid commit` in a terminal says it outright.";
+                           allows is not enforced. `steadfast goal forbid commit` in a terminal forbids it directly.";
 
 #[derive(Debug)]
 pub(super) struct Constraint;
@@ -104,8 +104,8 @@ fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
     let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
     let note = format!(
-        "This seems to forbid something in {language}. Steadfast reads what is forbidden in English only, so nothing of it \
-         is enforced. Say it in English (\"don't commit\"), or in a terminal: `steadfast goal forbid commit`."
+        "This seems to forbid something in {language}. Steadfast understands such orders in English only, so it \
+         enforces none of this. Say it in English (\"don't commit\"), or in a terminal: `steadfast goal forbid commit`."
     );
     Judgement { verdict: Verdict::Note(note), changes: vec![Change::LanguageTold], ..Judgement::default() }
 }
@@ -205,10 +205,8 @@ impl<'a> Operation<'a> {
         let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
         let (agent, human, lasts) = match source {
             Source::Human => ("The human said", "You said", ""),
-            Source::Plan => ("The plan says", "The plan says", " It holds while its loop goes on."),
-            Source::Settings => {
-                ("`steadfast.toml` says", "`steadfast.toml` says", " No prompt lifts what is set there.")
-            }
+            Source::Plan => ("The plan says", "The plan says", " It applies until the loop of the plan ends."),
+            Source::Settings => ("`steadfast.toml` says", "`steadfast.toml` says", " A prompt cannot lift it."),
         };
         let not = |what: &str, done: &str| Verdict::Deny {
             reason: format!("{agent}: \"{said}\". `{what}` is not {done}.{lasts}"),
@@ -218,7 +216,7 @@ impl<'a> Operation<'a> {
                 Verdict::Ask { reason: format!("{agent}: \"{said}\". {LONG_COMMAND}") }
             }
             Finding::Nothing if self.unread && constraint.kind != ConstraintKind::Separate => {
-                Verdict::Note(format!("{human}: \"{said}\". A command that could not be read was let pass."))
+                Verdict::Note(format!("{human}: \"{said}\". Steadfast allowed a command that it could not read."))
             }
             Finding::Nothing => Verdict::Pass,
             Finding::Run(what) => not(&what, "run"),
@@ -233,9 +231,10 @@ impl<'a> Operation<'a> {
         match constraint.kind {
             // On which branch a commit would be is not known here.
             K::Commit if !of.is_empty() => match self.runs.iter().find(|run| history::commits(run)) {
-                Some(_) => {
-                    Finding::Unsure(format!("A commit was let pass: whether it is on `{}` is not known.", of[0]))
-                }
+                Some(_) => Finding::Unsure(format!(
+                    "Steadfast allowed a commit and does not know whether it is on `{}`.",
+                    of[0]
+                )),
                 None => Finding::Nothing,
             },
             K::Commit => self.run(history::commits).or(|| self.remote(&["git_commit"])),
@@ -246,7 +245,10 @@ impl<'a> Operation<'a> {
             K::Dependencies => self.run(|run| installs(run) == Some(Installs::New) && !is_excepted(run, of)).or(|| {
                 let manifest = self.writes.iter().find(|(_, path)| is_manifest(path));
                 manifest.map_or(Finding::Nothing, |(_, path)| {
-                    Finding::Unsure(format!("`{}` is edited: whether that adds one is not known.", self.shown(path)))
+                    Finding::Unsure(format!(
+                        "`{}` is edited; Steadfast does not know whether that adds a dependency.",
+                        self.shown(path)
+                    ))
                 })
             }),
             K::Install => self.run(|run| installs(run).is_some() && !is_excepted(run, of)),
@@ -340,8 +342,8 @@ impl<'a> Operation<'a> {
 
     fn may_be_written(&self, pattern: &str) -> String {
         match self.shown(pattern).as_str() {
-            "*" | "**" | "**/*" => "A command that was let pass may write any file.".to_owned(),
-            path => format!("`{path}` may be written by a command that was let pass."),
+            "*" | "**" | "**/*" => "Steadfast allowed a command that may write any file.".to_owned(),
+            path => format!("Steadfast allowed a command that may write `{path}`."),
         }
     }
 
@@ -358,7 +360,7 @@ impl<'a> Operation<'a> {
         match (is_it, bare) {
             (true, _) => Finding::Run(program::shown(run)),
             (false, true) => {
-                Finding::Unsure(format!("A push was let pass: whether it is to `{}` is not known.", of[0]))
+                Finding::Unsure(format!("Steadfast allowed a push and does not know whether it is to `{}`.", of[0]))
             }
             (false, false) => Finding::Nothing,
         }

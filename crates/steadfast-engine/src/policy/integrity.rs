@@ -119,7 +119,9 @@ impl Policy for Integrity {
 /// What the human who began the run let it cost is used up.
 fn over_budget(spent: &str) -> String {
     let how_much = if spent.is_empty() { String::new() } else { format!(" ({spent})") };
-    format!("The budget of this run is spent{how_much}: no tool call is let through any more. The work so far is kept.")
+    format!(
+        "The budget of this run is spent{how_much}: Steadfast refuses every further tool call. The work so far is kept."
+    )
 }
 
 /// What is said of a wiring that is not as it was: once to each, and again when it is another change. At its stop an agent
@@ -133,9 +135,12 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
     }
     let line = changed.join("; ");
     let to_human = (words != 0 && state.wiring.human != words)
-        .then(|| format!("{line}. `steadfast init` writes the hooks again; `steadfast doctor` looks at all of them."));
-    let to_agent = (words != 0 && !is_stop && state.wiring.agent != words)
-        .then(|| format!("{line}. What Steadfast is not called for it does not see. `steadfast init` is for a human."));
+        .then(|| format!("{line}. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them."));
+    let to_agent = (words != 0 && !is_stop && state.wiring.agent != words).then(|| {
+        format!(
+            "{line}. Steadfast does not see events for which it is not called. Only a human can run `steadfast init`."
+        )
+    });
     let (verdict, aside) = match (to_human, to_agent) {
         (Some(note), aside) => (Verdict::Note(note), aside),
         (None, Some(context)) => (Verdict::Context(context), None),
@@ -147,10 +152,12 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
 /// What is said of settings that a call removed, to agent and human.
 fn removed(files: &[RemovedFile]) -> Judgement {
     let line = |file: &RemovedFile| match &file.failed {
-        None => format!("This call removed `{}`, which holds the hooks of Steadfast. It is back as it was.", file.path),
+        None => {
+            format!("This call removed `{}`, which holds the hooks of Steadfast. Steadfast put it back.", file.path)
+        }
         Some(why) => format!(
-            "This call removed `{}`, which holds the hooks of Steadfast, and it could not be put back ({why}). \
-             `steadfast init` writes it again; that is for a human.",
+            "This call removed `{}`, which holds the hooks of Steadfast, and it could not be put back ({why}). Only a \
+             human can run `steadfast init`, which writes it again.",
             file.path
         ),
     };
@@ -246,7 +253,7 @@ fn reached(reading: &Reading, least: GuardDecision, gated: bool, keeps_hooks: bo
     let guarded = STATE.into_iter().chain(wiring).chain([KEY]).chain(config);
     let found = guarded.into_iter().find(|path| judge(reading, &[(*path).to_owned()]).decision >= least)?;
     Some(match found {
-        path if CONFIG.contains(&path) => format!("`{path}` is not changed while the plan gate is closed."),
+        path if CONFIG.contains(&path) => format!("`{path}` cannot be changed while the plan gate is closed."),
         KEY => key(),
         path if WIRING.contains(&path) && removes(reading) => format!(
             "This removes `{path}`, which decides whether Steadfast is called. Name the other files of its folder instead."
@@ -284,7 +291,8 @@ fn humans_command(reading: &Reading) -> Option<String> {
     });
     let command = ours.filter_map(|run| human_command(run.arguments().iter().filter_map(Argument::known))).next()?;
     Some(format!(
-        "`steadfast {command}` is for a human. If it is needed, say so; a human runs it in a terminal of their own."
+        "Only a human can run `steadfast {command}`. If it is needed, say so; a human runs it in a terminal of their \
+         own."
     ))
 }
 

@@ -35,10 +35,12 @@ impl Closed<'_> {
         if !self.is_attended() {
             return refused(match rejects {
                 false => {
-                    "it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it."
+                    "Steadfast does not know whether a human is at this session. `steadfast plan approve` in a \
+                     terminal does it."
                 }
                 true => {
-                    "it is not known that a human sits before this session. `steadfast plan reject` in a terminal does it."
+                    "Steadfast does not know whether a human is at this session. `steadfast plan reject` in a terminal \
+                     does it."
                 }
             });
         }
@@ -62,7 +64,7 @@ impl Closed<'_> {
         if let Some((draft, how)) = meant {
             let why = match how {
                 Nearly::OtherHash(other) => format!("the draft is {}, not {other}.", draft.short()),
-                Nearly::NotAlone => "there is more in the message than the approval.".to_owned(),
+                Nearly::NotAlone => "the message contains more than the approval.".to_owned(),
                 Nearly::NoHash => "the message does not say which plan.".to_owned(),
             };
             self.tell_nearly(&mut judgement, draft, &why);

@@ -25,8 +25,8 @@ pub(super) fn closed(gate: &Gate) -> String {
         tasks => format!("{tasks} tasks are"),
     };
     format!(
-        "{CLOSED} {drafted} drafted: {title} ({}). The plan gate is closed until a human says yes: in the question dialog, \
-         by the message `approve plan {}`, or by `steadfast plan approve` in a terminal.",
+        "{CLOSED} {drafted} drafted: {title} ({}). The plan gate is closed until a human approves the plan: in the \
+         question dialog, by the message `approve plan {}`, or by `steadfast plan approve` in a terminal.",
         draft.short(),
         draft.short()
     )
@@ -45,8 +45,8 @@ pub(super) fn waits(gate: &Gate) -> String {
 
 pub(super) fn planner(scratch: &str) -> String {
     format!(
-        "This agent plans: it reads, and writes nothing but {scratch}. `steadfast plan propose FILE` keeps its draft for \
-         the human to read."
+        "This agent is a planner: it may read, and write only {scratch}. `steadfast plan propose FILE` keeps its draft \
+         for the human to read."
     )
 }
 
@@ -57,19 +57,19 @@ pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
         }
         None => " `steadfast plan propose FILE` keeps a draft for the human to read.".to_owned(),
     };
-    let again = if again { " This is another way to a path that was refused before." } else { "" };
+    let again = if again { " Steadfast refused this path before; another command does not change that." } else { "" };
     format!("{CLOSED} {target} cannot be written until a human approves it.{draft}{again}")
 }
 
 pub(super) fn stashed(path: &str) -> String {
     format!(
-        "{CLOSED} `{path}` has changes that are not committed, and the plan gate protects it: `git stash` would take them \
-         away. `git stash push -- FILE` names the files to put away."
+        "{CLOSED} `{path}` has uncommitted changes, and the plan gate protects it: `git stash` would remove them. `git \
+         stash push -- FILE` stashes only the files that it names."
     )
 }
 
 pub(super) fn planner_refused(target: &str, scratch: &str) -> String {
-    format!("A planner reads, and writes nothing but {scratch}: {target} is not written.")
+    format!("A planner may read, and write only {scratch}: {target} is not written.")
 }
 
 pub(super) fn approved(draft: &DraftLine) -> String {
@@ -102,7 +102,7 @@ pub(super) fn question(draft: &DraftLine) -> Question {
             draft.path
         ),
         options: vec![
-            (approve_label(draft), "This very plan is written and may be built.".to_owned()),
+            (approve_label(draft), "Steadfast writes this plan, and it may be built.".to_owned()),
             (CHANGE_LABEL.to_owned(), "The gate stays closed; say what should change.".to_owned()),
             (REJECT_LABEL.to_owned(), "The draft is dropped, and the gate opens.".to_owned()),
         ],
@@ -136,8 +136,8 @@ pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
 
 pub(super) fn switched(broken: &[SealBreak]) -> String {
     format!(
-        "While the plan gate is closed, another commit was checked out: {} by that. It is left as that commit has it, and \
-         sealed so. The gate stays closed.",
+        "While the plan gate is closed, another commit was checked out: {} by that. Steadfast keeps this content and \
+         seals it. The gate stays closed.",
         SealBreak::describe(broken)
     )
 }
@@ -154,7 +154,7 @@ fn list(paths: &[String]) -> String {
     let more = paths.len().saturating_sub(shown.len());
     let joined = shown.join(", ");
     match (joined.is_empty(), more) {
-        (true, _) => "what it protects".to_owned(),
+        (true, _) => "the protected paths".to_owned(),
         (false, 0) => joined,
         (false, more) => format!("{joined} and {more} more"),
     }

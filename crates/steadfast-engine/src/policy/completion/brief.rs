@@ -33,8 +33,8 @@ pub(super) fn subagents(plan: &PlanView) -> Option<String> {
 pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     let mut said = String::from(
         "Steadfast keeps the tasks of this session. `steadfast task next` shows one; after the work `steadfast task \
-         done ID` runs its check and closes it if that passes; so on until none is ready. `steadfast task block ID \
-         --why REASON` sets aside what is stuck.",
+         done ID` runs its check and closes it if that passes. This repeats until none is ready. `steadfast task block \
+         ID --why REASON` sets aside what is stuck.",
     );
     if host == Host::Codex {
         said.push_str(" The MCP tools `task_next`, `task_done` and `task_block` do the same.");
@@ -47,14 +47,14 @@ pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> S
     }
     for (text, exit, means) in [
         (StopRules::NEEDS_USER, ExitOn::NeedsUser, "blocks the task and asks the user"),
-        (StopRules::CHECKPOINT, ExitOn::ContextCheckpoint, "a fresh session goes on"),
+        (StopRules::CHECKPOINT, ExitOn::ContextCheckpoint, "a fresh session continues"),
     ] {
         if promise::is_offered(rules, text, exit) {
             promises.push(format!("`<promise>{text}</promise>` ({means})"));
         }
     }
     if !promises.is_empty() {
-        said.push_str(&format!(" Known at the end of a message: {}.", promises.join(", ")));
+        said.push_str(&format!(" Valid at the end of a message: {}.", promises.join(", ")));
     }
     said
 }
@@ -79,7 +79,7 @@ fn constraints(brief: &Brief) -> String {
 }
 
 fn criteria(brief: &Brief) -> String {
-    listed("Right when", brief.criteria.iter())
+    listed("Done when", brief.criteria.iter())
 }
 
 fn decided(brief: &Brief) -> String {

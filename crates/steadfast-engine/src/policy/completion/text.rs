@@ -50,7 +50,7 @@ pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
 
 /// The promise was made too early.
 pub(super) fn false_promise(plan: &PlanView, ways: Ways) -> String {
-    format!("The promise of completion does not hold: {}", open(plan, ways))
+    format!("You promised completion, but {}", open(plan, ways))
 }
 
 /// The agent asked for the human, and there is something else to do.
@@ -192,7 +192,7 @@ pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: 
     let waits = task.map(|task| {
         let mut line = String::from(" ");
         title(&mut line, task);
-        format!("{line} waits for you; `steadfast task unblock {}` gives it back.", task.id)
+        format!("{line} waits for you; `steadfast task unblock {}` reopens it.", task.id)
     });
     let stop = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!(
@@ -205,11 +205,11 @@ pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: 
 pub(super) fn checkpoint_note(plan: &PlanView) -> String {
     let stuck = match plan.brief.checkpoints {
         0 => "",
-        _ => " No task was closed since the last checkpoint: what is in progress counts as stuck.",
+        _ => " No task was closed since the last checkpoint: tasks in progress count as stuck.",
     };
     format!(
-        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows \
-         where it stands, `steadfast resume` goes on in a fresh session.",
+        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows the \
+         tasks, `steadfast resume` continues in a fresh session.",
         how_many_open(plan)
     )
 }
@@ -244,8 +244,8 @@ pub(super) fn elsewhere_note(plan: &PlanView, leased: &[Leased]) -> String {
     let tasks: Vec<String> =
         leased.iter().map(|lease| format!("{} in session {}", lease.task, lease.session)).collect();
     format!(
-        "steadfast lets this session stop as yielded, not complete: {}, and all that can be done now is worked on \
-         elsewhere: {}.",
+        "steadfast lets this session stop as yielded, not complete: {}, and other sessions work on all ready tasks: \
+         {}.",
         how_many_open(plan),
         tasks.join(", ")
     )
@@ -275,8 +275,8 @@ pub(super) fn not_approved(plan: &PlanView) -> String {
 
 pub(super) fn offer(plan: &PlanView) -> String {
     format!(
-        "Steadfast holds tasks for this worktree that no session works on: {}{} They concern this session only if it \
-         is asked for them; `steadfast task start ID` takes them.",
+        "Steadfast holds tasks for this worktree that no session works on: {}{} This session works on them only if the \
+         user asks for that; `steadfast task start ID` takes them.",
         how_many_open(plan),
         list(plan)
     )

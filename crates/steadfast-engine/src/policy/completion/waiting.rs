@@ -35,7 +35,7 @@ pub(super) fn not_excused(event: &Event, seen: &[Liveness]) -> String {
     let EventKind::Stop(stopping) = &event.kind else { return String::new() };
     let lines = told(stopping, seen).take(NAMED).map(|(name, process)| match process {
         Liveness::Listens { port } => {
-            format!(" `{name}` listens on port {port}: a server does not end by itself and excuses no stop.")
+            format!(" `{name}` listens on port {port}: a server does not end by itself, so it does not excuse a stop.")
         }
         Liveness::Gone => format!(" `{name}` has ended."),
         Liveness::Runs | Liveness::Unknown => format!(

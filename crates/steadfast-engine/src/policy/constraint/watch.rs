@@ -57,12 +57,12 @@ pub(super) fn end(state: &State, call: &ToolCall, facts: &Facts) -> Judgement {
         Action::Shell { command, .. } => command.lines().next().unwrap_or_default().chars().take(60).collect(),
         _ => call.tool.clone(),
     };
-    let doubt = "Somebody else's in that time looks the same.";
+    let doubt = "A change by someone else in that time looks the same.";
     Judgement {
         verdict: Verdict::Note(format!("You said: \"{said}\". {what} while `{line}` ran. {doubt}")),
         aside: Some(format!(
-            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If it was this call, say so; undoing it is \
-             for the human to ask for."
+            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If this call did it, say so. Whether to \
+             undo it is the human's decision."
         )),
         changes,
         ..Judgement::default()

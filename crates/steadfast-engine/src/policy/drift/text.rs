@@ -24,7 +24,8 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
         Level::None => return None,
         Level::Nudge => format!("Is this part of the goal? {}.{goal}", capital(&reasons)),
         Level::Correct => format!(
-            "This leads away from the goal: {reasons}.{goal}{}{back} If it is needed, say in a sentence why, and go on.",
+            "This leads away from the goal: {reasons}.{goal}{}{back} If it is needed, say why in one sentence and \
+             continue.",
             places(&state.drift)
         ),
         Level::Intervene => format!(
@@ -36,7 +37,7 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
                 Some(path) => format!("read `{path}` and say what is left to do for the goal"),
                 None => "say what is left to do for the goal, or ask the human".to_owned(),
             };
-            let before = if state.drift.corrected { " The correction before changed nothing." } else { "" };
+            let before = if state.drift.corrected { " The previous correction changed nothing." } else { "" };
             format!("Halt: {reasons}.{goal}{before} First action now: {first}.")
         }
     })
@@ -48,20 +49,20 @@ fn circling(state: &State, repeated: Repeated, level: Level) -> String {
     let goal = goal(state);
     if repeated.what == Repetition::ToAndFro {
         return format!(
-            "The same lines were changed to and fro {times} times. Say what each of the two was to solve, decide, and leave \
-             them, or ask the human.{goal}"
+            "The same lines were changed back and forth {times} times. Say what each version was meant to solve, \
+             choose one and keep it, or ask the human.{goal}"
         );
     }
     match level {
         Level::None | Level::Nudge | Level::Correct => {
             format!(
-                "The same failed {times} times. Read what it says before it is tried again, or try another way.{goal}"
+                "The same attempt failed {times} times. Read its error before trying again, or try another way.{goal}"
             )
         }
         Level::Intervene | Level::Halt => {
             format!(
-                "The same failed {times} times, and trying on changes nothing. Say what is known of the cause, then do \
-                     something else, or ask the human.{goal}"
+                "The same attempt failed {times} times; trying again changes nothing. Say what is known about the \
+                     cause, then do something else or ask the human.{goal}"
             )
         }
     }
@@ -70,13 +71,13 @@ fn circling(state: &State, repeated: Repeated, level: Level) -> String {
 /// Why a call does not happen.
 pub(super) fn refusal(state: &State, scored: &StepScore, recovery: Option<&str>) -> String {
     let back = recovery.map(|path| format!(" First action now: read `{path}`.")).unwrap_or_default();
-    format!("Not done, it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
+    format!("Refused because it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
 }
 
 /// What the agent is told when its human speaks while it is off course.
 pub(super) fn at_prompt(memory: &Drift) -> String {
-    let awaited = memory.awaited.as_ref().map(|path| format!("; back on course was `{path}`")).unwrap_or_default();
-    format!("Before this prompt the work had drifted{awaited}. What the human says now decides where it is.")
+    let awaited = memory.awaited.as_ref().map(|path| format!("; the way back was `{path}`")).unwrap_or_default();
+    format!("Before this prompt the work had drifted{awaited}. This prompt of the human decides what the work is now.")
 }
 
 /// What the human is told at a stop that is off course.
@@ -84,7 +85,7 @@ pub(super) fn at_stop(memory: &Drift) -> String {
     let told = memory.tally.corrections + memory.tally.interventions + memory.tally.halts;
     let told = if told == 1 { "1 correction".to_owned() } else { format!("{told} corrections") };
     let halted = match (memory.course, memory.tally.halts) {
-        (Course::Forced, _) | (_, 1..) => ", a halt among them",
+        (Course::Forced, _) | (_, 1..) => ", including a halt",
         _ => "",
     };
     format!(
@@ -105,8 +106,8 @@ pub(super) fn undeclared(memory: &Drift, effects: &ToolEffects) -> String {
         folders => folders.join(", "),
     };
     format!(
-        "No path was named for this work; it is taken to be where the agent looked first: {places}. `steadfast goal set` \
-         says it outright."
+        "No path was named for this work, so Steadfast assumes the folders that the agent read first: {places}. \
+         `steadfast goal set` names other paths."
     )
 }
 

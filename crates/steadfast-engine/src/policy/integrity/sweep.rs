@@ -51,7 +51,10 @@ pub(super) fn refused(reading: &Reading, wired: &[WiredFile]) -> Option<String> 
     let by_git = by_git(reading, wired);
     by_git.or_else(|| {
         wired.iter().find(|file| is_globbed(reading, file)).map(|file| {
-            format!("This removes `{}`, which holds the hooks of Steadfast. Name what shall go instead.", file.path)
+            format!(
+                "This removes `{}`, which holds the hooks of Steadfast. Name the files to remove instead.",
+                file.path
+            )
         })
     })
 }

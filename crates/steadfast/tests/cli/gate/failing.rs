@@ -383,7 +383,7 @@ fn a_message_that_approves_nothing_says_why_in_the_log() {
     typed(&locked, &approve("0123abcd"), &home);
     all.extend(refused(&locked));
     insta::assert_snapshot!(all.join("\n"), @r#"
-    it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.
+    Steadfast does not know whether a human is at this session. `steadfast plan approve` in a terminal does it.
     the draft is HASH8, not HASH8. To approve "Sign in with a code", type this and nothing else: approve plan HASH8
     in the hardened profile only `steadfast plan approve` in a terminal does it.
     no plan is drafted.

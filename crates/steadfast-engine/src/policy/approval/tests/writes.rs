@@ -124,7 +124,9 @@ fn another_way_to_a_refused_path_is_named() {
         )
     );
     assert!(
-        refusal(&second).unwrap().ends_with("This is another way to a path that was refused before."),
+        refusal(&second)
+            .unwrap()
+            .ends_with("Steadfast refused this path before; another command does not change that."),
         "{second:?}"
     );
 }
