@@ -1,4 +1,4 @@
-//! A tool call that runs `steadfast` leaves a claim, so that the command knows on whose behalf it runs.
+//! A tool call that runs `steadfast` leaves a claim. The command reads it to learn for which session it runs.
 
 use steadfast_model::{Action, Claim, Effect, Event, EventKind, ToolCall};
 
@@ -31,14 +31,15 @@ fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     })
 }
 
-/// A claim too many is harmless: nobody takes it.
+/// True for too many lines does no harm: a claim that no command reads is not used.
 fn runs_steadfast(command: &str) -> bool {
     calls(command).next().is_some()
 }
 
-/// What a claim keeps of a command line: all of it, or of a long one what follows each `steadfast`.
+/// Returns the part of a command line that its claim keeps: the whole line, or for a long line the words after each
+/// `steadfast`.
 fn kept(command: &str) -> String {
-    /// The words of one call, in bytes.
+    /// Bytes kept after each `steadfast`.
     const WORDS: usize = 512;
     if command.len() <= Event::STORED {
         return command.to_owned();
@@ -52,7 +53,7 @@ fn kept(command: &str) -> String {
     kept
 }
 
-/// What stands before and after each word `steadfast`, plain or at the end of a path, in a command line.
+/// Returns the text before and after each word `steadfast` (plain, or at the end of a path) of a command line.
 pub(crate) fn calls(command: &str) -> impl Iterator<Item = (&str, &str)> {
     command.match_indices("steadfast").filter_map(|(start, word)| {
         let (before, after) = (&command[..start], &command[start + word.len()..]);

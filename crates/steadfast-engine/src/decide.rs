@@ -5,31 +5,31 @@ use steadfast_model::{
 
 use crate::{POLICIES, ParsedEvent, claim, forged, goal, repeat, scheduled, session_changes};
 
-/// All that follows from one event.
+/// The result of one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     pub opinions: Vec<PolicyOpinion>,
     pub answer: Answer,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
-    /// What follows from the event and the rest of the decision whatever the policies say. No journal keeps it.
+    /// Effects that follow from the event and from this decision, not from a policy. The journal does not store them.
     pub upkeep: Vec<Effect>,
 }
 
-/// What has to be known before [`decide`]. Who asks both has the event [`ParsedEvent`] once.
+/// Returns the facts that [`decide`] requires. A caller of both parses the event once, as a [`ParsedEvent`].
 pub fn needs(state: &State, event: &Event) -> Needs {
     ParsedEvent::of(event).needs(state)
 }
 
-/// What to answer, and what that changes.
+/// Decides how to answer an event, and which changes and effects follow.
 ///
-/// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.
+/// The policies run in their order, each with the same state and facts. The strictest verdict wins.
 pub fn decide(state: &State, event: &Event, facts: &Facts) -> PolicyDecision {
     ParsedEvent::of(event).decide(state, facts)
 }
 
 impl ParsedEvent<'_> {
-    /// What has to be known before it is decided.
+    /// Returns the facts that `decide` requires.
     pub fn needs(&self, state: &State) -> Needs {
         if repeat::answered(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
             return Needs::default();
@@ -37,7 +37,6 @@ impl ParsedEvent<'_> {
         POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
     }
 
-    /// What to answer, and what that changes.
     pub fn decide(&self, state: &State, facts: &Facts) -> PolicyDecision {
         let event = self;
         if let EventKind::Forged(sent) = &event.kind {
@@ -52,7 +51,7 @@ impl ParsedEvent<'_> {
             effects: claim::effects(event),
             ..PolicyDecision::default()
         };
-        // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
+        // Policies see the state after this event: a human's prompt resets the stop gate before the gate judges it.
         let mut state = state.clone();
         for change in &decision.changes {
             state.apply(change);
@@ -97,18 +96,18 @@ impl ParsedEvent<'_> {
     }
 }
 
-/// What is left of a verdict in a policy's mode.
+/// Weakens a verdict to what the mode of its policy allows.
 fn tie(verdict: Verdict, mode: Mode) -> Verdict {
     match (mode, verdict) {
         (Mode::Observe, _) => Verdict::Pass,
         (Mode::Advise, Verdict::Deny { reason } | Verdict::Ask { reason }) => Verdict::Context(reason),
-        // Said to the agent at its stop, it would keep the agent going.
+        // As text for the agent at its stop, this would keep the agent going.
         (Mode::Advise, Verdict::Continue { reason }) => Verdict::Note(reason),
         (Mode::Advise | Mode::Enforce, verdict) => verdict,
     }
 }
 
-/// Nobody is there to be asked.
+/// Without a human to ask, a question becomes a refusal.
 fn unattended(ruling: Ruling) -> Ruling {
     match ruling {
         Ruling::Ask { reason, falls: Direction::Gate | Direction::Advice } => Ruling::Deny { reason },

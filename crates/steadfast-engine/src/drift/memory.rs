@@ -1,4 +1,4 @@
-//! What an event adds to what the score remembers.
+//! Changes to the memory of the drift score that follow from an event.
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
@@ -8,7 +8,7 @@ use super::score::{Leads, StepScore};
 use super::tool_effects::{ToolEffects, unix};
 use super::words;
 
-/// What a prompt, or a session's first event, says of the work.
+/// Returns what a prompt, or the first event of a session, adds about the work.
 pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
     let mut changes = Vec::new();
     if state.drift.root.is_empty() && !event.cwd.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Ve
     changes
 }
 
-/// Where a call went that only read. What is remembered already is not said again.
+/// Returns the places that a call read. Places already in memory are left out.
 pub(crate) fn went(
     memory: &Drift,
     scope: WorkScope<'_>,
@@ -55,7 +55,7 @@ pub(crate) fn went(
     (!new.is_empty()).then_some(DriftChange::Went(new))
 }
 
-/// What a write adds: where it went, by its score, its words, and what it replaced.
+/// Returns what a write adds: its place, judged by its score, its words, and the text that it replaced.
 pub(crate) fn wrote(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> impl Iterator<Item = DriftChange> {
     let belongs = scored.score >= Score::new(7);
     let words = if belongs { content::wrote(memory, &effects.words) } else { None };
