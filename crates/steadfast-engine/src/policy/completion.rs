@@ -1,5 +1,10 @@
 //! The stop gate: a turn does not end while tasks of the session's plan are open.
 //!
+//! The gate always gives way in the end. Every refusal spends one of `max_cycles + earned`. `earned` grows by
+//! [`GIVEN_BACK`] at most once for each task that a human put into the plan, and only a prompt of the human resets the
+//! count. In addition, `max_idle` refusals in a row without a tool call end it at once. A session that stops this way
+//! is `capped`, never `complete`.
+//!
 //! It always ends. Every refusal spends one of `max_cycles + earned`, `earned` grows by [`GIVEN_BACK`] at most once per
 //! task a human put into the plan, and only a prompt of the human fills the account again. Besides, `max_idle` refusals
 //! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
@@ -25,7 +30,7 @@ use crate::ParsedEvent;
 use promise::Promise;
 use text::Ways;
 
-/// How many refusals a task gives back when it is closed for the first time.
+/// The refusals that a task gives back when it is closed for the first time.
 const GIVEN_BACK: u32 = 3;
 
 /// `/clear` ends a session and starts the next within moments.
@@ -52,7 +57,7 @@ impl Policy for Completion {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
             EventKind::SubagentStart => is_working(event),
-            // Whoever begins a task is held to what its plan says from then on.
+            // A session that starts a task is bound by the must-nots of its plan from then on.
             EventKind::TaskChanged(changed) => changed.status == Status::InProgress,
             EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
             _ => false,
@@ -71,7 +76,7 @@ impl Policy for Completion {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }
-        // Whoever may not do anything any more is not kept from ending.
+        // An agent without budget can do nothing more, so it may stop.
         if facts.spent.is_some() && matches!(event.kind, EventKind::Stop(_) | EventKind::SubagentStop(_)) {
             return Judgement::default();
         }
@@ -108,12 +113,12 @@ impl Policy for Completion {
     }
 }
 
-/// A subagent that somebody gave work, not an errand of the host's own.
+/// Returns true for a subagent with work of the session, false for one of the host's own.
 fn is_working(event: &Event) -> bool {
     event.agent.as_ref().is_some_and(|agent| !agent.agent_type.is_empty())
 }
 
-/// With what happened in the list that the tasks are kept in; where nothing else is said, that alone.
+/// Adds the news of the external tracker to a judgement.
 fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
     if facts.elsewhere.is_empty() {
         return judgement;
@@ -121,7 +126,7 @@ fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -
     let lines = facts.elsewhere.join("\n");
     match &mut judgement.verdict {
         Verdict::Pass => judgement.verdict = alone(lines),
-        // Neither a stop nor a start asks the human.
+        // Stops and starts never ask the human.
         Verdict::AskInstead(_) => {}
         Verdict::Context(text) | Verdict::Note(text) => text.push_str(&format!("\n{lines}")),
         Verdict::Deny { reason } | Verdict::Ask { reason } | Verdict::Continue { reason } => {
@@ -131,14 +136,14 @@ fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -
     judgement
 }
 
-/// With what became of the spec since it was loaded: to the agent, and to the human once for each beginning.
+/// Adds how the spec changed since it was loaded: for the agent, and once per session start for the human.
 fn changed_spec(mut judgement: Judgement, source: StartSource, facts: &Facts) -> Judgement {
     let (Some(change), Fact::Known(Some(plan))) = (facts.spec, &facts.plan) else { return judgement };
     let line = change.describe(plan.brief.spec.as_deref().unwrap_or_default(), &plan.id);
     match &mut judgement.verdict {
         Verdict::Pass => judgement.verdict = Verdict::Context(line.clone()),
         Verdict::Context(text) => text.push_str(&format!("\n{line}")),
-        // A start has no other answers.
+        // A session start has no other verdicts.
         _ => return judgement,
     }
     if source != StartSource::Compact {
@@ -176,10 +181,10 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     judgement
 }
 
-/// Whether a bound session may stop.
+/// Decides whether a bound session may stop.
 fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, facts: &Facts) -> Judgement {
     if !plan.approval.is_enough() {
-        // Nobody is held by what nobody approved.
+        // A plan that is not approved does not block a stop.
         return released(Release::NotApproved, Verdict::Note(text::not_approved(plan)));
     }
     let message = stopping.last_message.as_deref().unwrap_or_default();
@@ -192,7 +197,7 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     };
     let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
 
-    // What is open and cannot be started waits for something that is blocked.
+    // Open tasks that cannot start depend on a blocked task.
     if plan.open.is_empty() || plan.counts.open() == 0 {
         return gate.closed(stopping);
     }
@@ -213,19 +218,20 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     }
 }
 
-/// One stop of the session that works on the plan.
+/// A stop of the session that works on the plan.
 struct Gate<'a> {
     state: &'a State,
     event: &'a Event,
     plan: &'a PlanView,
-    /// How what is done stands here, where nothing is open.
+    /// The state of the done tasks here; asked only when no task is open.
     done: &'a Fact<DoneHere>,
     said: Option<Promise>,
     processes: &'a [Liveness],
 }
 
 impl Gate<'_> {
-    /// Nothing is left for the agent: all is done, or what is left is blocked, by itself or through another.
+    /// Judges a stop with nothing left for the agent: all tasks are done, or the rest is blocked, directly or through
+    /// its dependencies.
     fn closed(&self, stopping: &Stopping) -> Judgement {
         let Self { state, plan, said, .. } = self;
         let rules = &state.rules.stop;
@@ -253,7 +259,7 @@ impl Gate<'_> {
         self.answer(&missing, plan)
     }
 
-    /// Done tasks whose evidence does not hold any more. They hold like tasks that can be begun.
+    /// Returns the done tasks whose evidence is stale. They block the stop like ready tasks.
     fn stale(&self) -> Option<&TaskLines> {
         match self.done {
             Fact::Known(done) if self.state.rules.stop.check_ready_tasks => {
@@ -263,7 +269,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Nothing is open. That is `complete` only where what was done is here, and more than the agent's word says so.
+    /// Judges a stop with all tasks done. It is `complete` only if the work is in this checkout and more than the
+    /// agent's word confirms it.
     fn all_done(&self) -> Judgement {
         let (release, note) = match self.done {
             Fact::Unknown(why) => (Release::Unverified, text::unverified_note(why)),
@@ -274,7 +281,7 @@ impl Gate<'_> {
             }
             Fact::Known(_) | Fact::NotAsked => return released(Release::Complete, Verdict::Pass),
         };
-        // The human reads it once, and not with every turn.
+        // The human reads the note once, not with every turn.
         let verdict = if self.state.stop.released == Some(release) { Verdict::Pass } else { Verdict::Note(note) };
         released(release, verdict)
     }
@@ -287,12 +294,12 @@ impl Gate<'_> {
         released(Release::AllBlocked, Verdict::Note(text::all_blocked_note(plan, promised)))
     }
 
-    /// Until the human speaks.
+    /// Returns true if Steadfast lets the session stop until the human's next prompt.
     fn is_let_go(&self) -> bool {
         self.state.stop.capped || self.state.stop.released == Some(Release::NeedsUser)
     }
 
-    /// The session is not stopping but waiting: something will wake it, or the human has taken over.
+    /// Returns true if the session waits rather than stops: something will wake it, or the human has taken over.
     fn waits(&self, stopping: &Stopping) -> bool {
         let Self { state, event, plan, said, processes, .. } = self;
         let background = match &stopping.background {
@@ -308,7 +315,7 @@ impl Gate<'_> {
             || (*said == Some(Promise::Waiting) && plan.counts.blocked > 0)
     }
 
-    /// The context is full. A fresh session goes on.
+    /// Lets a session with a full context stop; a fresh session continues.
     fn checkpoint(&self) -> Judgement {
         let Self { plan, .. } = self;
         let mut judgement = released(Release::Checkpoint, Verdict::Note(text::checkpoint_note(plan)));
@@ -316,11 +323,12 @@ impl Gate<'_> {
         judgement
     }
 
-    /// The agent asks for its human. What it was at is blocked; what else there is to do it is told once.
+    /// Judges a stop at which the agent asks for the human. The current task is blocked, and the agent hears once of
+    /// the other open tasks.
     fn needs_user(&self, message: &str) -> Judgement {
         let Self { state, plan, .. } = self;
         let in_progress = plan.open.iter().find(|task| task.status == Status::InProgress);
-        // Asked again with nothing begun in between, it is still about the task that is blocked already.
+        // If the agent asks again without starting a task, it asks about the task that is already blocked.
         let current = in_progress.or_else(|| plan.open.first().filter(|_| !state.stop.asked));
         let reason = promise::reason(message);
         let rest = current.map_or_else(|| (*plan).clone(), |task| without(plan, task));
@@ -347,7 +355,7 @@ impl Gate<'_> {
         judgement
     }
 
-    /// Whether anything open is looked at.
+    /// Returns true if an open task blocks a stop under these settings.
     fn holds(&self, plan: &PlanView) -> bool {
         let rules = &self.state.rules.stop;
         plan.open.iter().any(|task| match task.status {
@@ -360,7 +368,7 @@ impl Gate<'_> {
         self.answer(&text(plan, self.ways()), plan)
     }
 
-    /// Refuses with the facts, or lets go where nothing is left on the account.
+    /// Refuses with these facts, or lets the session stop if no refusals are left.
     fn answer(&self, facts: &str, plan: &PlanView) -> Judgement {
         if let Some(spent) = self.spent() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
@@ -392,7 +400,7 @@ fn limit(state: &State) -> u32 {
     state.rules.stop.max_cycles.saturating_add(state.stop.earned)
 }
 
-/// What the account was spent on, if nothing is left of it.
+/// Returns the limit that was reached, if no refusals are left.
 pub(super) fn spent(state: &State) -> Option<String> {
     let count = &state.stop;
     if count.idle >= state.rules.stop.max_idle {
@@ -408,7 +416,7 @@ fn released(release: Release, verdict: Verdict) -> Judgement {
     Judgement { verdict, changes: vec![Change::StopReleased(release)], ..Judgement::default() }
 }
 
-/// The plan as it is when that task is blocked.
+/// Returns the plan as it will be when that task is blocked.
 fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
     let mut rest = plan.clone();
     let counted = match task.status {
@@ -424,7 +432,7 @@ fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
     rest
 }
 
-/// A new session: its own plan is put back into its context, one without a living owner is offered.
+/// Judges a session start: a bound session reads its plan again; a plan without a living owner is offered.
 fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
     if !plan.approval.is_enough() {
@@ -442,11 +450,11 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
                 .owner_ended
                 .as_ref()
                 .is_some_and(|end| end.reason == "clear" && event.at.since(end.at) < CLEARED_MS);
-        // Whoever cleared the context goes on with what was begun.
+        // A session after `/clear` continues the work.
         if cleared {
             return binding::bind(state, event, plan);
         }
-        // A run tells its agents in their prompt what they are to do.
+        // The runner's prompt already tells its agents what to do.
         if facts.of_run {
             return Judgement::default();
         }
@@ -456,7 +464,7 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
     Judgement::default()
 }
 
-/// What a run works off is not for anybody else.
+/// The plan with open tasks, unless a run works on it.
 fn open_plan(facts: &Facts) -> Option<&PlanView> {
     match &facts.plan {
         Fact::Known(Some(plan)) if plan.counts.open() > 0 && plan.run.is_none() => Some(plan),

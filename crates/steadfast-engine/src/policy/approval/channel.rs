@@ -1,4 +1,8 @@
-//! The ways in which a human says yes, and no other way counts.
+//! The channels by which a human approves a plan; no other way counts.
+//!
+//! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; Steadfast's own question
+//! in the host's dialog; plan mode, left in the host's dialog. An approval in a terminal arrives as
+//! [`EventKind::GateOpened`].
 //!
 //! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; our own question in the
 //! host's dialog; plan mode, left in the host's dialog. A terminal comes in as [`EventKind::GateOpened`].
@@ -15,7 +19,7 @@ use super::nearly::{Nearly, nearly};
 use super::{Closed, text};
 
 impl Closed<'_> {
-    /// The human speaks.
+    /// Judges a prompt of the human.
     pub(super) fn spoken(&self, said: &str) -> Judgement {
         let (wanted, rejects) = match (answer(said, "approve plan "), answer(said, "reject plan ")) {
             (Some(wanted), _) => (wanted, false),
@@ -57,7 +61,7 @@ impl Closed<'_> {
         self.approve(draft, Channel::Prompt)
     }
 
-    /// A prompt that approves nothing, and may have been meant to.
+    /// Judges a prompt that approves nothing but may have been meant to.
     fn nearly_spoken(&self, said: &str) -> Judgement {
         let mut judgement = self.went_on();
         let meant = self.gate.draft.as_ref().and_then(|draft| Some((draft, nearly(said, draft)?)));
@@ -72,7 +76,7 @@ impl Closed<'_> {
         judgement
     }
 
-    /// An answer to a question that was not ours, which sounds as if it approved the draft.
+    /// Judges an answer to another question that sounds like an approval of the draft.
     fn nearly_answered(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let sounds = |answer: &DialogAnswer| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
@@ -83,7 +87,7 @@ impl Closed<'_> {
         })
     }
 
-    /// To the human what would approve it, to the agent that nothing did.
+    /// Tells the human what would approve the draft, and the agent that it is not approved.
     fn tell_nearly(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
         let told = format!("Nothing is approved: {why} {}", self.what_approves(draft));
         match &mut judgement.verdict {
@@ -101,7 +105,8 @@ impl Closed<'_> {
         }
     }
 
-    /// A prompt that approves nothing. Who left plan mode by hand, with nothing drafted, has opened what it closed.
+    /// Judges a prompt that approves nothing. If the human left plan mode by hand without a draft, the gate that plan
+    /// mode closed opens.
     fn went_on(&self) -> Judgement {
         let left_by_hand = self.gate.trigger == Trigger::PlanMode
             && self.known.is_some()
@@ -113,7 +118,7 @@ impl Closed<'_> {
         self.between_calls()
     }
 
-    /// Our question in place of the agent's: only what we asked can be answered with a yes that counts.
+    /// Asks Steadfast's own question in place of the agent's: only a yes to that question counts.
     pub(super) fn asks(&self, call: &ToolCall) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let possible = self.event.agent.is_none()
@@ -129,7 +134,7 @@ impl Closed<'_> {
         })
     }
 
-    /// The answer to our question, if this is it.
+    /// Judges the answer to our question, if the result is one.
     pub(super) fn answered(&self, result: &ToolResult) -> Option<Judgement> {
         self.answered_ours(result).or_else(|| self.nearly_answered(result))
     }
@@ -152,12 +157,12 @@ impl Closed<'_> {
         })
     }
 
-    /// A plan that plan mode is to be left with is the draft from now on.
+    /// Takes the plan with which the agent leaves plan mode as the draft.
     pub(super) fn leaves(&self, call: &ToolCall) -> Judgement {
         let (Some(id), Some(plan), None) = (&call.id, call.words.first(), &self.event.agent) else {
             return Judgement::default();
         };
-        // Without the host's dialog no human saw it: then it is a draft of this session alone.
+        // Without the host's dialog no human saw the plan: it is a draft of this session only.
         let is_shown = !self.event.unasked && self.is_attended();
         let keep = Effect::KeepDraft {
             scope: self.gate.scope.clone(),
@@ -168,7 +173,7 @@ impl Closed<'_> {
         Judgement { effects: vec![keep], ..Judgement::default() }
     }
 
-    /// Plan mode was left. That counts only where the host showed its dialog, and a human sat before it.
+    /// Judges that plan mode was left. It counts only if the host showed its dialog to a human.
     pub(super) fn left(&self, result: &ToolResult) -> Option<Judgement> {
         let asked = self.known.is_some_and(|known| known.leaving)
             && result.outcome == Outcome::Ok
@@ -179,7 +184,8 @@ impl Closed<'_> {
             return None;
         }
         let Some(draft) = self.gate.draft.as_ref() else {
-            // The host showed its human no plan that we saw: what plan mode closed is open, and nothing is approved.
+            // The host showed a plan that Steadfast did not see: the gate that plan mode closed opens, and nothing is
+            // approved.
             let opens = self.gate.trigger == Trigger::PlanMode;
             return opens.then(|| self.open(Opening::Unlocked, Verdict::Pass));
         };
@@ -216,20 +222,20 @@ impl Closed<'_> {
     }
 }
 
-/// The hash in a message that is an answer and nothing else.
+/// Returns the hash in a message that is exactly such an answer.
 fn answer<'a>(said: &'a str, words: &str) -> Option<&'a str> {
     let wanted = said.trim().strip_prefix(words)?;
     let is_short = wanted.len() == DraftLine::SHORT && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_short.then_some(wanted)
 }
 
-/// Whether the agent asks for what we would ask.
+/// Returns true if the agent's question is the one that Steadfast would ask.
 fn is_about_plan(question: &str, draft: &DraftLine) -> bool {
     let question = question.to_lowercase();
     question.contains("approv") || question.contains(draft.short())
 }
 
-/// What a call does to plan mode or to the human.
+/// Returns true for calls that leave plan mode or ask the human.
 pub(super) fn is_channel(action: &Action) -> bool {
     matches!(action, Action::Ask | Action::LeavePlan)
 }

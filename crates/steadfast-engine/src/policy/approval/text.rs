@@ -1,4 +1,4 @@
-//! What is said of a plan nobody approved: facts, nothing to be done.
+//! Texts about a plan that is not approved: facts, no orders.
 
 use steadfast_model::{DraftLine, Gate, Question, SealBreak};
 
@@ -9,7 +9,7 @@ pub(super) const CLOSED: &str = "The plan is not approved.";
 pub(super) const TOO_LONG: &str = "The command is longer than 1 MB, and Steadfast does not know what its end would write. Write a long text with the \
      host's own tool, and run a shorter command.";
 
-/// The gate in one or two sentences.
+/// Describes the gate in one or two sentences.
 pub(super) fn closed(gate: &Gate) -> String {
     let Some(draft) = &gate.draft else {
         return format!(
@@ -32,7 +32,7 @@ pub(super) fn closed(gate: &Gate) -> String {
     )
 }
 
-/// For the human of a session that did not propose it.
+/// For the human of a session that did not propose the plan.
 pub(super) fn waits(gate: &Gate) -> String {
     let Some(draft) = &gate.draft else { return closed(gate) };
     let (short, paths) = (draft.short(), list(&gate.protected));
@@ -86,7 +86,7 @@ pub(super) const REJECTED: &str = "The human rejected the plan. The plan gate is
 
 pub(super) const NOT_YET: &str = "The human has not approved the plan. The plan gate stays closed.";
 
-/// Our question, in place of the agent's.
+/// Steadfast's question in place of the agent's.
 pub(super) fn question(draft: &DraftLine) -> Question {
     let tasks = match draft.tasks {
         0 => String::new(),
@@ -116,16 +116,16 @@ pub(super) fn approve_label(draft: &DraftLine) -> String {
 pub(super) const CHANGE_LABEL: &str = "Not yet";
 pub(super) const REJECT_LABEL: &str = "Reject the plan";
 
-/// For the agent. Whether it could be put back is said by who does it.
+/// For the agent. The effect that restores the files reports whether that succeeded.
 pub(super) fn broken(broken: &[SealBreak]) -> String {
     format!("{CLOSED} {} while the plan gate is closed.", SealBreak::describe(broken))
 }
 
-/// After as many files of a tree as one event puts back.
+/// Added when one event restores only a part of a tree.
 pub(super) const MORE: &str = "More files may be changed. Each event puts back some of them; `steadfast doctor --fix` puts \
      everything back at once.";
 
-/// The same for the human.
+/// For the human.
 pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
     let who = match writer {
         Writer::Agent => "a process of the agent could have done it",

@@ -1,17 +1,17 @@
-//! What an agent has to know again after its context was cut, and how the work goes.
+//! Describes the plan to an agent whose context was cut, and how the work goes.
 
 use steadfast_model::{Brief, ExitOn, Host, PlanView, StopRules};
 
 use super::tokens::{cut, tokens};
 use super::{promise, text};
 
-/// All that is said at one event, in tokens.
+/// The limit for all texts of one event, in tokens.
 pub(super) const CONTEXT: usize = 400;
 
-/// What a subagent is told. It has one task of its own, from whoever started it.
+/// The limit for a subagent, in tokens. Its task comes from the agent that started it.
 pub(super) const SUBAGENT: usize = 160;
 
-/// For the session that works on the plan: how the work goes, and where it stands.
+/// For the session that works on the plan: how the work goes, and its state.
 pub(super) fn owners(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     if plan.brief.spec.is_none() {
         return text::owned(plan);
@@ -21,7 +21,7 @@ pub(super) fn owners(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     format!("{loop_text}\n{standing}")
 }
 
-/// For a subagent of that session. A plain list says nothing that its errand does not.
+/// For a subagent of that session. A plain list adds nothing to its own task.
 pub(super) fn subagents(plan: &PlanView) -> Option<String> {
     plan.brief.spec.as_ref()?;
     let head = "Steadfast: the session that started this agent works on a plan.";
@@ -29,7 +29,7 @@ pub(super) fn subagents(plan: &PlanView) -> Option<String> {
     Some(fit(head, &parts, [60, 50, 40], SUBAGENT))
 }
 
-/// The loop, the same every time. It says what there is; nothing in it depends on how far the work has come.
+/// Describes how the work goes. The text is constant: it does not depend on the progress of the work.
 pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     let mut said = String::from(
         "Steadfast keeps the tasks of this session. `steadfast task next` shows one; after the work `steadfast task \
@@ -83,7 +83,7 @@ fn criteria(brief: &Brief) -> String {
 }
 
 fn decided(brief: &Brief) -> String {
-    // The newest first: what is cut is the oldest.
+    // Newest first, so that the oldest is cut.
     listed("Decided", brief.decisions.iter().rev())
 }
 
@@ -138,7 +138,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The parts on lines of their own. Where not all fits, each has its share, and what one leaves the next may have.
+/// Puts each part on a line of its own. If not all fit, each part has its share, and passes on what it does not use.
 fn fit<const N: usize>(head: &str, parts: &[String; N], shares: [usize; N], most: usize) -> String {
     let mut said = cut(head, most);
     let wanted: Vec<usize> = parts.iter().map(|part| tokens(part) + 1).collect();
