@@ -1,7 +1,7 @@
-//! What the human forbade: "don't commit", "only `src/auth`", "no new dependencies".
+//! The human's constraints: "don't commit", "only `src/auth`", "no new dependencies".
 //!
-//! A constraint decides alone, and before the action. What a call shows plainly is refused with the human's own sentence;
-//! what it does not show is let pass, and noted where there is something to be said.
+//! A constraint decides alone, and before the action. Steadfast refuses a call that plainly breaks it, with the human's
+//! own sentence. A call that may break it is allowed, with a note.
 
 mod history;
 mod package;
@@ -26,7 +26,7 @@ use super::{Judgement, Policy, target};
 use crate::ParsedEvent;
 use crate::goal::{foreign, is_ours};
 
-/// Our own server has its own authority.
+/// Steadfast's own server checks the authority of its callers itself.
 const SERVER: &str = "steadfast";
 
 const LONG_COMMAND: &str = "The command is longer than 1 MB. Steadfast read the first 1 MB and does not know the rest.";
@@ -50,7 +50,7 @@ impl Policy for Constraint {
     }
 
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
-        // Most sessions forbid nothing, and pay nothing.
+        // Most sessions have no constraint and skip all this.
         let set = &state.rules.drift;
         let free = state.constraints().is_empty() && state.must_nots.is_empty() && set.constraints.is_empty();
         if free && state.watched.is_empty() {
@@ -88,7 +88,7 @@ impl Policy for Constraint {
         }
         let deed = Operation::of(event, call, state.rules.approval.scratch(), facts);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
-        // What broke a must-not may be written to take it back, and nothing else.
+        // A file that broke a must-not may be written to undo that, and for nothing else.
         let deed = deed.without(&state.taking_back);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
         let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
@@ -99,7 +99,7 @@ impl Policy for Constraint {
     }
 }
 
-/// A prompt that seems to forbid something in another language: its human is told once what is understood.
+/// Tells the human once that Steadfast did not understand a prompt that seems to forbid something in another language.
 fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
     let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
@@ -110,43 +110,43 @@ fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     Judgement { verdict: Verdict::Note(note), changes: vec![Change::LanguageTold], ..Judgement::default() }
 }
 
-/// Who forbids something.
+/// The source of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// In a prompt, or with a command. A later word of theirs lifts it.
+    /// A human, in a prompt or with a command. A later prompt can lift it.
     Human,
-    /// Of the session's plan, while its loop goes on. No word lifts it.
+    /// The session's plan, until its loop ends. No prompt lifts it.
     Plan,
-    /// No word lifts it.
+    /// The settings. No prompt lifts it.
     Settings,
 }
 
-/// What a call would do, as far as it shows.
+/// The visible effects of a call.
 struct Operation<'a> {
     call: &'a ToolCall,
     cwd: &'a str,
     scratch: &'a str,
     runs: Vec<Run>,
-    /// What it would write and is not there yet.
+    /// Files that it would create.
     new_files: &'a [String],
-    /// What it would write for certain, with how.
+    /// Paths that it would certainly write, each with the operation.
     writes: Vec<(Op, String)>,
-    /// What it may write: patterns.
+    /// Patterns of paths that it may write.
     possible: Vec<(Op, String)>,
-    /// Some of it could not be read.
+    /// A part of it could not be read.
     unread: bool,
-    /// It is longer than what is read.
+    /// It is longer than the part that Steadfast reads.
     cut: bool,
 }
 
-/// What a deed is to one constraint.
+/// The result of comparing a call with one constraint.
 enum Finding {
     Nothing,
-    /// It would be run.
+    /// The call runs a forbidden command.
     Run(String),
-    /// It would be written.
+    /// The call writes a forbidden path.
     Write(String),
-    /// It cannot be decided, and this is why.
+    /// The call may break it, for this reason.
     Unsure(String),
 }
 
@@ -178,7 +178,7 @@ impl<'a> Operation<'a> {
         deed
     }
 
-    /// As if the paths that are taken back were not written.
+    /// Removes the paths that are written to undo a breach of a must-not.
     fn without(mut self, taking_back: &[TakingBack]) -> Self {
         self.writes.retain(|(_, path)| !taking_back.iter().any(|taking| taking.paths.contains(path)));
         self
@@ -229,7 +229,7 @@ impl<'a> Operation<'a> {
         use ConstraintKind as K;
         let of = &constraint.of;
         match constraint.kind {
-            // On which branch a commit would be is not known here.
+            // The branch of a commit is not known here.
             K::Commit if !of.is_empty() => match self.runs.iter().find(|run| history::commits(run)) {
                 Some(_) => Finding::Unsure(format!(
                     "Steadfast allowed a commit and does not know whether it is on `{}`.",
@@ -302,7 +302,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Where all of a kind is forbidden, a pattern of paths is as good as a path.
+    /// If all of a kind is forbidden, a pattern of paths counts like a path.
     fn any(&self, op: Op, of: &[String]) -> Finding {
         let pattern = self.possible.iter().find(|(other, path)| {
             op == *other && of.is_empty() && path.starts_with('/') && !self.is_made_again(op, path)
@@ -317,7 +317,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// A pattern of paths whose folder is beside the fence is outside of it; one above it may be.
+    /// A pattern with a folder beside the fence lies outside of it; one with a folder above the fence may contain it.
     fn may_leave(&self, of: &[String]) -> Finding {
         let mut unsure = Finding::Nothing;
         let patterns =
@@ -370,17 +370,17 @@ impl<'a> Operation<'a> {
         of.is_empty() || of.iter().any(|name| covers(name, path, self.cwd))
     }
 
-    /// Deleting what a build or an installation makes again loses nothing.
+    /// Returns true for deleting files that a build or an installation makes again: nothing is lost.
     fn is_made_again(&self, op: Op, path: &str) -> bool {
         op == Op::Delete && place::is_derived(path, self.cwd)
     }
 
-    /// Our own files and the spec: a fence around the work is not about them.
+    /// Returns true for Steadfast's own files and the spec. A fence around the work does not concern them.
     fn is_ours(&self, path: &str) -> bool {
         path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_ours)
     }
 
-    /// A path as a human says it here.
+    /// Returns a path relative to the checkout.
     fn shown(&self, path: &str) -> String {
         const SHOWN: usize = 120;
         let inside = path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/'));
@@ -391,7 +391,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// A tool of another server that does it at the remote's.
+    /// Finds a tool of another server that does the same on the remote.
     fn remote(&self, names: &[&str]) -> Finding {
         match &self.call.action {
             Action::Mcp { tool, .. } if names.contains(&tool.as_str()) => Finding::Run(tool.clone()),
@@ -400,7 +400,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Whether all that is installed was allowed by its name.
+/// Returns true if every installed package is an exception of the constraint.
 fn is_excepted(run: &Run, of: &[String]) -> bool {
     let allowed = |word: &String| {
         let name = word.rfind('@').filter(|at| *at > 0).map_or(word.as_str(), |at| &word[..at]);

@@ -1,7 +1,7 @@
-//! What is said to be completed: an item of the host's list whose text names its check is not completed before that check
-//! passed here. What has no check is the agent's word, and is taken as that.
+//! Requires evidence for completed items: an item of the host's list whose text names a check is not completed before
+//! that check passed here. For an item without a check, the agent's word is enough.
 //!
-//! Only where the user has the host's list followed.
+//! Only if the settings follow the host's list.
 
 use steadfast_model::{
     Change, Direction, Effect, Event, EventKind, Facts, Host, HostList, ItemTold, ListChange, ListDiff, ListItem, Mode,
@@ -24,7 +24,7 @@ impl Policy for Evidence {
         Direction::Gate
     }
 
-    /// As the stop gate: both say when work is over.
+    /// Same mode as the stop gate: both decide when work is done.
     fn mode(&self, rules: &Rules) -> Mode {
         rules.completion
     }
@@ -63,8 +63,8 @@ fn is_followed(state: &State) -> bool {
     state.rules.tasks_from == TaskSource::ClaudeTasks
 }
 
-/// The list is in use, and a team's where that is said. The item itself is taken in when its call is back, or when the
-/// list is looked at: until then others may refuse it.
+/// Records that the list is in use, and its team if the host names one. The item itself is added when its call has
+/// returned, or when the list is read: until then another hook may refuse it.
 fn used(state: &State, told: &ItemTold) -> Judgement {
     let known = state.list.as_ref();
     let is_news = known.is_none_or(|list| told.team.is_some() && list.team != told.team);
@@ -72,9 +72,9 @@ fn used(state: &State, told: &ItemTold) -> Judgement {
     Judgement { changes: is_news.then_some(used).into_iter().collect(), ..Judgement::default() }
 }
 
-/// The host asks before it calls an item completed, whichever way that came: it knows the item's text of now, and items
-/// that this session never saw. It asks the same when a teammate ends its turn; that was answered with the turn's end. Where a
-/// subagent goes on after that, it may be its call.
+/// Judges an item that the host is about to complete. The host asks about every completion, with the item's present
+/// text, also for items that this session never saw. It asks again when a teammate ends its turn; that was answered
+/// with the turn's end. If a subagent still works, the event may come from its call.
 fn completing(state: &State, event: &Event, told: &ItemTold, facts: &Facts) -> Judgement {
     let mut judgement = used(state, told);
     let may_be_a_call = state.stop.last.is_none() || !state.subagents.is_empty();
@@ -91,7 +91,7 @@ fn completing(state: &State, event: &Event, told: &ItemTold, facts: &Facts) -> J
     }
 }
 
-/// The list was looked at. What cannot be read is the human's business, and said once.
+/// Adds what a reading of the list found. Faults of the list are reported to the human once.
 fn looked_at(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Judgement {
     let mut judgement = Judgement::default();
     let told = state.list.as_ref().map_or(0, |list| list.faults);
@@ -112,7 +112,7 @@ fn looked_at(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Ju
     keep(event, facts, &followed, judgement)
 }
 
-/// Our copy and, when it is opened next, the ledger have it.
+/// Updates our copy, and the ledger when it is opened next.
 fn keep(event: &Event, facts: &Facts, followed: &Followed, mut judgement: Judgement) -> Judgement {
     judgement.changes.push(Change::List(followed.change()));
     judgement.effects.push(Effect::FollowList {

@@ -1,10 +1,10 @@
-//! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
+//! Texts of the stop gate. For the agent: facts, ids first. For the human: what happened and where to look.
 
 use steadfast_model::{
     Event, Host, Leased, LoopView, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines,
 };
 
-/// The ways on, as this session has them.
+/// The ways in which this session can continue.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
     host: Host,
@@ -16,11 +16,11 @@ impl Ways {
         Self { host: event.host, attended: state.attended }
     }
 
-    /// What closes that task and what sets it aside.
+    /// Names the commands that close a task and set it aside.
     fn on(self, task: &TaskLine, checked: bool) -> String {
         let id = &task.id;
         let closes = if checked { "closes it when its check passes" } else { "closes it" };
-        // Only Claude Code has that tool, and only where a human sits before it.
+        // Only Claude Code has that tool, and only in a session with a human.
         let asks = match self.host {
             Host::Claude if self.attended => ", `AskUserQuestion` asks the user",
             Host::Claude | Host::Codex | Host::Sim => "",
@@ -41,30 +41,30 @@ pub(super) fn how_many_open(plan: &PlanView) -> String {
     if open == 1 { format!("1 of {all} tasks is open") } else { format!("{open} of {all} tasks are open") }
 }
 
-/// What is open, and how to go on.
+/// The open tasks and the next commands.
 pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
     let checked = plan.brief.current.as_ref().is_some_and(|current| current.check.is_some());
     let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.on(task, checked)));
     format!("{}{}{}", how_many_open(plan), list(plan), next.unwrap_or_default())
 }
 
-/// The promise was made too early.
+/// For a promise of completion with open tasks.
 pub(super) fn false_promise(plan: &PlanView, ways: Ways) -> String {
     format!("You promised completion, but {}", open(plan, ways))
 }
 
-/// The agent asked for the human, and there is something else to do.
+/// For an agent that asked for the human while other tasks are open.
 pub(super) fn set_aside(task: Option<&TaskLine>, rest: &PlanView, ways: Ways) -> String {
     let aside = task.map(|task| format!("{} is blocked until the user has answered. ", task.id)).unwrap_or_default();
     format!("{aside}{}", open(rest, ways))
 }
 
-/// All is done, and a promise is wanted.
+/// For a turn that has to end with a promise after the last task.
 pub(super) fn unpromised(plan: &PlanView, promise: &str) -> String {
     format!("All {} tasks are done. The turn ends with `<promise>{promise}</promise>`.", plan.counts.all())
 }
 
-/// What is left is blocked, and that does not suffice.
+/// For tasks that are all blocked, under settings that do not let the session stop then.
 pub(super) fn all_blocked(plan: &PlanView) -> String {
     format!("{}. `steadfast task list` shows why.", left_blocked(plan))
 }
@@ -108,11 +108,11 @@ pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
     )
 }
 
-/// The task that a subagent started and has not closed.
+/// For a subagent with a task that it started and has not closed.
 pub(super) fn held(task: &TaskLine, ways: Ways) -> String {
     let mut text = String::from("This agent started a task that is in progress: ");
     title(&mut text, task);
-    // Subagents have no tool to ask with.
+    // Subagents have no tool to ask the user.
     format!("{text}. {}", Ways { attended: false, ..ways }.on(task, false))
 }
 
@@ -121,7 +121,7 @@ fn loop_line(looped: &LoopView) -> String {
     format!("loop {}: stage {}, {}", looped.id, looped.stage.as_str(), looped.standing)
 }
 
-/// Where the loop stands, what is next, and how it waits for a human.
+/// The state of the loop, its next step, and the promise that makes it wait for a human.
 pub(super) fn loop_unfinished(looped: &LoopView, promised: bool) -> String {
     let claim = if promised { "You promised completion, but the loop is not complete. " } else { "" };
     format!(
@@ -251,7 +251,7 @@ pub(super) fn elsewhere_note(plan: &PlanView, leased: &[Leased]) -> String {
     )
 }
 
-/// For the agent: whose file it wrote.
+/// For the agent: the task to which a written file belongs.
 pub(super) fn whose_file(file: &TaskFile, bound: bool) -> String {
     let TaskFile { path, task } = file;
     let then = if bound {
@@ -264,7 +264,7 @@ pub(super) fn whose_file(file: &TaskFile, bound: bool) -> String {
     format!("Steadfast: `{path}` belongs to the open task {task} of this worktree's plan. {then}")
 }
 
-/// A plan nobody approved: what is true of it, and nothing to be done.
+/// For a plan that is not approved: facts, no orders.
 pub(super) fn not_approved(plan: &PlanView) -> String {
     let drafted = match plan.counts.open() {
         1 => "1 task is drafted".to_owned(),
@@ -313,7 +313,7 @@ pub(super) fn line(text: &mut String, task: &TaskLine) {
 }
 
 fn title(text: &mut String, task: &TaskLine) {
-    /// Longer titles are cut: a refusal is read many times.
+    /// The longest title, in characters. Agents read a refusal many times, so it stays short.
     const TITLE: usize = 80;
     text.push_str(task.id.as_str());
     text.push(' ');

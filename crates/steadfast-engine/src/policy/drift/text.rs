@@ -1,16 +1,16 @@
-//! What an agent and its human are told of drift. Short: the longest is well under 120 tokens.
+//! Texts about drift for the agent and its human. The longest is well under 120 tokens.
 
 use steadfast_model::{Course, Drift, Level, Places, State};
 
 use crate::drift::{Repeated, Repetition, StepScore, ToolEffects, folder};
 
-/// The most of the goal that is repeated, in characters.
+/// The most characters of the goal that are repeated.
 const GOAL: usize = 90;
 
 /// The most folders that are named.
 const FOLDERS: usize = 3;
 
-/// What the agent is told of a step. None: nothing.
+/// Returns the text about a step. `None`: no correction.
 pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recovery: Option<&str>) -> Option<String> {
     if level > Level::None
         && let Some(repeated) = scored.repeated
@@ -43,7 +43,7 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
     })
 }
 
-/// What the agent is told that tries the same again.
+/// For an agent that tries the same again.
 fn circling(state: &State, repeated: Repeated, level: Level) -> String {
     let times = repeated.times;
     let goal = goal(state);
@@ -68,19 +68,19 @@ fn circling(state: &State, repeated: Repeated, level: Level) -> String {
     }
 }
 
-/// Why a call does not happen.
+/// The reason for a refused call.
 pub(super) fn refusal(state: &State, scored: &StepScore, recovery: Option<&str>) -> String {
     let back = recovery.map(|path| format!(" First action now: read `{path}`.")).unwrap_or_default();
     format!("Refused because it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
 }
 
-/// What the agent is told when its human speaks while it is off course.
+/// For the agent, when the human speaks while it is off course.
 pub(super) fn at_prompt(memory: &Drift) -> String {
     let awaited = memory.awaited.as_ref().map(|path| format!("; the way back was `{path}`")).unwrap_or_default();
     format!("Before this prompt the work had drifted{awaited}. This prompt of the human decides what the work is now.")
 }
 
-/// What the human is told at a stop that is off course.
+/// For the human, at a stop that is off course.
 pub(super) fn at_stop(memory: &Drift) -> String {
     let told = memory.tally.corrections + memory.tally.interventions + memory.tally.halts;
     let told = if told == 1 { "1 correction".to_owned() } else { format!("{told} corrections") };
@@ -94,13 +94,13 @@ pub(super) fn at_stop(memory: &Drift) -> String {
     )
 }
 
-/// What the human is told once, where nothing says where the work is.
+/// For the human, once, if no text names the place of the work.
 pub(super) fn undeclared(memory: &Drift, effects: &ToolEffects) -> String {
     let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
     if folders.is_empty() {
         folders.extend(effects.writes.first().map(|path| shown(folder(path))));
     }
-    // The root is a folder like any other, and has no name.
+    // The root is a folder, too, and its name is empty.
     let places = match folders.as_slice() {
         [] | ["" | "." | "./"] => "the root of the project".to_owned(),
         folders => folders.join(", "),
