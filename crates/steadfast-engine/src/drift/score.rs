@@ -79,9 +79,6 @@ const MOST: [u8; 4] = [3, 5, 7, 9];
 /// A step is scored by its path that leads away farthest. Steps in a row that lead away cost more, up to three of them.
 /// A different kind of work costs two points, the same failure for the third time four, whatever it is about.
 ///
-/// A step is measured by the path that leads away farthest. Steps astray in a row weigh more, up to three; another kind
-/// of work weighs two; the same failing a third time weighs four, whatever it is about.
-///
 /// ```
 /// use steadfast_engine::drift::{ToolEffects, Without, WorkScope, score};
 /// use steadfast_model::{Drift, Places, StepKind};

@@ -4,10 +4,6 @@
 //! [`GIVEN_BACK`] at most once for each task that a human put into the plan, and only a prompt of the human resets the
 //! count. In addition, `max_idle` refusals in a row without a tool call end it at once. A session that stops this way
 //! is `capped`, never `complete`.
-//!
-//! It always ends. Every refusal spends one of `max_cycles + earned`, `earned` grows by [`GIVEN_BACK`] at most once per
-//! task a human put into the plan, and only a prompt of the human fills the account again. Besides, `max_idle` refusals
-//! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
 
 mod binding;
 mod brief;

@@ -4,9 +4,6 @@
 //! in the host's dialog; plan mode, left in the host's dialog. An approval in a terminal arrives as
 //! [`EventKind::GateOpened`].
 //!
-//! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; our own question in the
-//! host's dialog; plan mode, left in the host's dialog. A terminal comes in as [`EventKind::GateOpened`].
-//!
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
 use steadfast_model::{
