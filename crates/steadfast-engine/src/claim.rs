@@ -16,7 +16,7 @@ pub(crate) fn effects(event: &Event) -> Vec<Effect> {
 
 fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     let command = match &call.action {
-        Action::Shell { command, .. } if runs_steadfast(command) => kept(command),
+        Action::Shell { command, .. } if runs_steadfast(command) => shortened(command),
         Action::Mcp { server, tool, .. } if server == SERVER => tool.clone(),
         _ => return None,
     };
@@ -38,7 +38,7 @@ fn runs_steadfast(command: &str) -> bool {
 
 /// Returns the part of a command line that its claim keeps: the whole line, or for a long line the words after each
 /// `steadfast`.
-fn kept(command: &str) -> String {
+fn shortened(command: &str) -> String {
     /// Bytes kept after each `steadfast`.
     const WORDS: usize = 512;
     if command.len() <= Event::STORED {
@@ -85,7 +85,7 @@ mod tests {
     fn a_claim_of_a_long_line_keeps_its_calls() {
         let line =
             format!("cat > notes <<'E'\n{}\nE\nsteadfast task done 4\n{}", "x ".repeat(20_000), "y".repeat(9_000));
-        let kept = kept(&line);
+        let kept = shortened(&line);
         assert!(kept.contains("task done 4") && kept.len() < Event::STORED, "{}", kept.len());
     }
 

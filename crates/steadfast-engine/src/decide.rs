@@ -31,7 +31,7 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> PolicyDecision {
 impl ParsedEvent<'_> {
     /// Returns the facts that `decide` requires.
     pub fn needs(&self, state: &State) -> Needs {
-        if repeat::answered(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
+        if repeat::earlier_answer(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
             return Needs::default();
         }
         POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
@@ -40,10 +40,14 @@ impl ParsedEvent<'_> {
     pub fn decide(&self, state: &State, facts: &Facts) -> PolicyDecision {
         let event = self;
         if let EventKind::Forged(sent) = &event.kind {
-            return forged::noted(sent);
+            return forged::record(sent);
         }
-        if let Some(answer) = repeat::answered(state, event) {
-            return PolicyDecision { changes: repeat::again(state, event), answer, ..PolicyDecision::default() };
+        if let Some(answer) = repeat::earlier_answer(state, event) {
+            return PolicyDecision {
+                changes: repeat::changes_of_repeat(state, event),
+                answer,
+                ..PolicyDecision::default()
+            };
         }
 
         let mut decision = PolicyDecision {
@@ -64,29 +68,29 @@ impl ParsedEvent<'_> {
             decision.changes.extend(judgement.changes);
             decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
             if let Some(aside) = judgement.aside {
-                decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
+                decision.answer.add(apply_mode(Verdict::Context(aside), mode), policy.direction());
             }
             if let Some(note) = judgement.note {
-                decision.answer.add(tie(Verdict::Note(note), mode), policy.direction());
+                decision.answer.add(apply_mode(Verdict::Note(note), mode), policy.direction());
             }
             if judgement.verdict == Verdict::Pass {
                 continue;
             }
-            decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
+            decision.answer.add(apply_mode(judgement.verdict.clone(), mode), policy.direction());
             decision.opinions.push(PolicyOpinion { policy: policy.name(), mode, verdict: judgement.verdict });
         }
-        if let Some(told) = scheduled::told(&state, event) {
+        if let Some(told) = scheduled::note(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { Mode::Enforce };
-            decision.answer.add(tie(Verdict::Note(told.clone()), mode), Direction::Advice);
+            decision.answer.add(apply_mode(Verdict::Note(told.clone()), mode), Direction::Advice);
             decision.opinions.push(PolicyOpinion { policy: PolicyName::Approval, mode, verdict: Verdict::Note(told) });
         }
-        if let Some(told) = forged::told(&state, event) {
+        if let Some(told) = forged::note(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { state.rules.integrity };
-            decision.answer.add(tie(Verdict::Note(told), mode), Direction::Advice);
+            decision.answer.add(apply_mode(Verdict::Note(told), mode), Direction::Advice);
             decision.changes.push(Change::ForgedTold);
         }
         if !state.attended {
-            decision.answer.ruling = unattended(decision.answer.ruling);
+            decision.answer.ruling = deny_without_human(decision.answer.ruling);
         }
 
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
@@ -97,7 +101,7 @@ impl ParsedEvent<'_> {
 }
 
 /// Weakens a verdict to what the mode of its policy allows.
-fn tie(verdict: Verdict, mode: Mode) -> Verdict {
+fn apply_mode(verdict: Verdict, mode: Mode) -> Verdict {
     match (mode, verdict) {
         (Mode::Observe, _) => Verdict::Pass,
         (Mode::Advise, Verdict::Deny { reason } | Verdict::Ask { reason }) => Verdict::Context(reason),
@@ -108,7 +112,7 @@ fn tie(verdict: Verdict, mode: Mode) -> Verdict {
 }
 
 /// Without a human to ask, a question becomes a refusal.
-fn unattended(ruling: Ruling) -> Ruling {
+fn deny_without_human(ruling: Ruling) -> Ruling {
     match ruling {
         Ruling::Ask { reason, falls: Direction::Gate | Direction::Advice } => Ruling::Deny { reason },
         other => other,
@@ -129,7 +133,7 @@ mod tests {
             Verdict::Continue { reason: reason() },
             Verdict::Deny { reason: reason() },
         ];
-        let tied = |mode| all.clone().map(|verdict| tie(verdict, mode));
+        let tied = |mode| all.clone().map(|verdict| apply_mode(verdict, mode));
         assert_eq!(tied(Mode::Observe), [const { Verdict::Pass }; 5]);
         assert_eq!(
             tied(Mode::Advise),
@@ -147,7 +151,10 @@ mod tests {
     #[test]
     fn without_a_human_asking_is_denying() {
         let ask = Ruling::Ask { reason: "r".into(), falls: Direction::Advice };
-        assert_eq!(unattended(ask), Ruling::Deny { reason: "r".into() });
-        assert_eq!(unattended(Ruling::Continue { reason: "r".into() }), Ruling::Continue { reason: "r".into() });
+        assert_eq!(deny_without_human(ask), Ruling::Deny { reason: "r".into() });
+        assert_eq!(
+            deny_without_human(Ruling::Continue { reason: "r".into() }),
+            Ruling::Continue { reason: "r".into() }
+        );
     }
 }

@@ -5,7 +5,7 @@ use steadfast_model::{Change, Event, EventKind, Forged, Mode, PolicyName, Policy
 use crate::PolicyDecision;
 
 /// Records a forged event. The sender gets no answer.
-pub(crate) fn noted(forged: &Forged) -> PolicyDecision {
+pub(crate) fn record(forged: &Forged) -> PolicyDecision {
     let told = forged.told();
     let opinion =
         PolicyOpinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
@@ -13,7 +13,7 @@ pub(crate) fn noted(forged: &Forged) -> PolicyDecision {
 }
 
 /// Returns the note about forged events for the human, at the next stop.
-pub(crate) fn told(state: &State, event: &Event) -> Option<String> {
+pub(crate) fn note(state: &State, event: &Event) -> Option<String> {
     if !matches!(event.kind, EventKind::Stop(_)) {
         return None;
     }

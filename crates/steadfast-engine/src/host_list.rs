@@ -8,7 +8,7 @@ use steadfast_model::{
     Listed, Outcome, State, TaskId, TaskSource,
 };
 
-pub(crate) use notice::{Notice, name, said};
+pub(crate) use notice::{Notice, describe, name};
 
 /// The changes of an event to our copy.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn follow(state: &State, event: &Event) -> Option<Followed> {
     let ours = state.list.as_deref().unwrap_or(&none);
     let mut followed = match &event.kind {
         EventKind::ListSeen(diff) => seen(ours, diff),
-        EventKind::ItemCompleted(told) => seen(ours, &said_of(ours, &told.item)),
+        EventKind::ItemCompleted(told) => seen(ours, &with_new_text(ours, &told.item)),
         EventKind::PostTool(_) => match call(state, event)? {
             ListCall::Look => return None,
             ListCall::Write { items, beyond } => written(ours, items, *beyond),
@@ -99,7 +99,7 @@ pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent:
 }
 
 /// Returns an item that is about to be completed with its present text and its former status.
-fn said_of(ours: &HostList, item: &ListItem) -> ListDiff {
+fn with_new_text(ours: &HostList, item: &ListItem) -> ListDiff {
     let now = match ours.find(&item.id) {
         Some(known) => ListItem {
             subject: item.subject.clone(),
@@ -146,11 +146,11 @@ fn seen(ours: &HostList, diff: &ListDiff) -> Followed {
         }
         followed.items.push(now);
     }
-    leave(ours, diff.gone.iter(), &mut followed);
+    remove(ours, diff.gone.iter(), &mut followed);
     followed
 }
 
-fn leave<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: &mut Followed) {
+fn remove<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: &mut Followed) {
     for id in gone {
         followed.gone.push(id.clone());
         let open = ours.find(id).filter(|item| item.is_open() && !item.proven);
@@ -201,7 +201,7 @@ fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
         followed.items.push(now);
     }
     if is_whole {
-        leave(ours, left.iter().map(|item| &item.id), &mut followed);
+        remove(ours, left.iter().map(|item| &item.id), &mut followed);
     }
     followed
 }
@@ -218,7 +218,7 @@ fn edited(ours: &HostList, edit: &ListEdit) -> Option<Followed> {
     let known = ours.find(&id)?;
     let mut followed = Followed { beyond: ours.beyond, ..Followed::default() };
     if edit.removed {
-        leave(ours, std::iter::once(&id), &mut followed);
+        remove(ours, std::iter::once(&id), &mut followed);
         return Some(followed);
     }
     let mut now = known.clone();

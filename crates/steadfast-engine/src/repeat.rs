@@ -3,7 +3,7 @@
 use steadfast_model::{Answer, Change, Event, EventKind, LastStop, Seen, State, SubagentTasks, ToolCall, Vias, fnv};
 
 /// Returns the earlier answer if this event has been answered.
-pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
+pub(crate) fn earlier_answer(state: &State, event: &Event) -> Option<Answer> {
     if tool_key(event).is_some() {
         return earlier_call(state, event).map(|seen| seen.answer.repeated());
     }
@@ -12,7 +12,7 @@ pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
 }
 
 /// Returns the changes for an answer that is given again.
-pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
+pub(crate) fn changes_of_repeat(state: &State, event: &Event) -> Vec<Change> {
     if let Some(seen) = earlier_call(state, event) {
         return vec![Change::Answered(Seen { vias: seen.vias.with(event.via), ..seen.clone() })];
     }

@@ -5,7 +5,7 @@ use steadfast_model::{Event, EventKind, PromptOrigin, State};
 use crate::goal;
 
 /// Tells the human which command has the effect that such a prompt would have had.
-pub(crate) fn told(state: &State, event: &Event) -> Option<String> {
+pub(crate) fn note(state: &State, event: &Event) -> Option<String> {
     let EventKind::Prompt { text, origin: PromptOrigin::Scheduled | PromptOrigin::Machine, .. } = &event.kind else {
         return None;
     };

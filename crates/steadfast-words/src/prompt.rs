@@ -35,7 +35,7 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     for (at, text) in lines(text) {
         let pasted = middle.contains(&at) && middle.contains(&(at + text.len()));
         for said in sentence::split(&text, MARKS).into_iter().filter(|said| said.len() <= SENTENCE) {
-            if pasted && !speaks(said) {
+            if pasted && !may_forbid(said) {
                 continue;
             }
             let words = words(said);
@@ -49,7 +49,7 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
 
 /// Returns true if a pasted line can be a human's: it begins with a letter and has a word that forbids. This cheap test
 /// rejects most lines of a log.
-fn speaks(said: &str) -> bool {
+fn may_forbid(said: &str) -> bool {
     const FORBID: [&str; 16] = [
         "don",
         "do not",
@@ -103,7 +103,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
         if fenced || bare.starts_with(['>', '#', '|']) {
             continue;
         }
-        if let Some(name) = opened(bare) {
+        if let Some(name) = opening_tag(bare) {
             let close = format!("</{name}>");
             let known = ends.len() < TAGS || ends.contains_key(&close);
             let last = known.then(|| *ends.entry(close.clone()).or_insert_with(|| text.rfind(&close))).flatten();
@@ -115,7 +115,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
         match (&lead, item(bare)) {
             (Some(lead), Some(item)) => own.push((at, format!("{lead} {item}"))),
             _ => {
-                lead = leads(bare);
+                lead = list_lead(bare);
                 own.push((at, bare.to_owned()));
             }
         }
@@ -135,7 +135,7 @@ fn item(line: &str) -> Option<&str> {
 }
 
 /// Returns the words before a list that apply to each of its items: `Do not:`, `Don't touch:`.
-fn leads(line: &str) -> Option<String> {
+fn list_lead(line: &str) -> Option<String> {
     let lead = line.strip_suffix(':')?.trim_matches(['*', ' ']);
     let (light, verbs) = (LISTS.list("lead-light"), LISTS.list("lead-verbs"));
     let words = words(lead);
@@ -145,7 +145,7 @@ fn leads(line: &str) -> Option<String> {
 }
 
 /// Returns the tag that a line begins with.
-fn opened(line: &str) -> Option<&str> {
+fn opening_tag(line: &str) -> Option<&str> {
     let name = line.strip_prefix('<')?;
     let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;
     (end > 0 && name[end..].starts_with(['>', ' '])).then(|| &name[..end])
@@ -158,24 +158,24 @@ pub fn words(sentence: &str) -> Vec<Word> {
         let (is_code, raw) = (word.kind == WordKind::Code && sentence[word.at..].starts_with('`'), &word.raw);
         if is_code && raw.starts_with("git ") {
             // A git command becomes its verb.
-            words.extend(crate::words(raw).into_iter().map(|part| meant(Word { at: word.at, ..part })));
-        } else if let Some((one, other)) = both(&word) {
+            words.extend(crate::words(raw).into_iter().map(|part| normalised(Word { at: word.at, ..part })));
+        } else if let Some((one, other)) = slashed_verbs(&word) {
             words.extend([one, "or", other].map(|text| Word::plain(text, word.at)));
         } else {
-            words.push(meant(word));
+            words.push(normalised(word));
         }
     }
     merged(words)
 }
 
 /// Verbs that are joined by a slash: `commit/push`.
-fn both(word: &Word) -> Option<(&str, &str)> {
+fn slashed_verbs(word: &Word) -> Option<(&str, &str)> {
     let (one, other) = word.raw.split_once('/').filter(|_| word.kind == WordKind::Plain)?;
     let verbs = LISTS.list("slashed");
     [one, other].iter().all(|verb| verbs.has(&verb.to_lowercase())).then_some((one, other))
 }
 
-fn meant(mut word: Word) -> Word {
+fn normalised(mut word: Word) -> Word {
     static SPELLED: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         let spelled = Vocabulary::of(include_str!("../words/spelling.txt"));
         let pairs = spelled.lists().flat_map(|(meant, typed)| typed.iter().map(move |typed| (typed[0], meant)));

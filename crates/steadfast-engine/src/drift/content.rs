@@ -26,7 +26,7 @@ impl Default for Fit {
 
 impl Fit {
     /// Returns the points that a text loses by its words; negative if it gains. `None`: too few words to judge.
-    pub(super) fn lost(self, memory: &Drift, words: &[u32]) -> Option<f32> {
+    pub(super) fn points_lost(self, memory: &Drift, words: &[u32]) -> Option<f32> {
         let share = share(&memory.vocabulary, words)?;
         Some(f32::from(self.weight) * (f32::from(self.usual) / 100.0 - share))
     }
@@ -54,22 +54,22 @@ fn share(vocabulary: &WordFilter, words: &[u32]) -> Option<f32> {
 
 /// Returns the words that the call of an event writes, with those of its paths: from its new text, or from a command
 /// line that contains a here-document.
-pub(super) fn written(event: &Event, effects: &ToolEffects) -> Vec<u32> {
+pub(super) fn written_words(event: &Event, effects: &ToolEffects) -> Vec<u32> {
     let here = effects.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
     let shown = if effects.command.is_none() { event.content.words().to_vec() } else { here };
     if shown.is_empty() {
         return shown;
     }
-    own(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
+    uncommon(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
 }
 
 /// Learns the words of a prompt.
-pub(super) fn spoken(memory: &Drift, text: &str) -> Option<DriftChange> {
-    learned(new(&memory.vocabulary, &own(hashed_words(text))), Vec::new())
+pub(super) fn learn_prompt(memory: &Drift, text: &str) -> Option<DriftChange> {
+    learned(missing_places(&memory.vocabulary, &uncommon(hashed_words(text))), Vec::new())
 }
 
 /// Learns the words that the agent read or ran before its first write.
-pub(crate) fn explored(
+pub(crate) fn learn_reading(
     memory: &Drift,
     event: &Event,
     effects: &ToolEffects,
@@ -80,17 +80,17 @@ pub(crate) fn explored(
         return None;
     }
     let named = effects.command.iter().chain(&effects.reads).flat_map(|text| hashed_words(text));
-    let words = own(event.content.words().iter().copied().chain(named));
-    learned(new(&memory.vocabulary, &words), Vec::new())
+    let words = uncommon(event.content.words().iter().copied().chain(named));
+    learned(missing_places(&memory.vocabulary, &words), Vec::new())
 }
 
 /// Learns the words of a write. The first write after a human prompt defines the work. Words of later writes count from
 /// the next human prompt on.
-pub(super) fn wrote(memory: &Drift, words: &[u32]) -> Option<DriftChange> {
+pub(super) fn learn_write(memory: &Drift, words: &[u32]) -> Option<DriftChange> {
     if memory.at_work {
-        learned(Vec::new(), new(&memory.fresh_words, words))
+        learned(Vec::new(), missing_places(&memory.fresh_words, words))
     } else {
-        learned(new(&memory.vocabulary, words), Vec::new())
+        learned(missing_places(&memory.vocabulary, words), Vec::new())
     }
 }
 
@@ -99,7 +99,7 @@ fn learned(known: Vec<u16>, fresh: Vec<u16>) -> Option<DriftChange> {
 }
 
 /// Returns the places of the words that the filter lacks.
-fn new(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
+fn missing_places(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
     let mut places: Vec<u16> =
         words.iter().map(|word| WordFilter::place(*word)).filter(|place| !vocabulary.has(*place)).collect();
     places.sort_unstable();
@@ -108,7 +108,7 @@ fn new(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
 }
 
 /// Returns the words that are not common to all code bases, each once.
-fn own(words: impl IntoIterator<Item = u32>) -> Vec<u32> {
+fn uncommon(words: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut words: Vec<u32> = words.into_iter().filter(|word| COMMON_HASHES.binary_search(word).is_err()).collect();
     words.sort_unstable();
     words.dedup();
@@ -165,14 +165,14 @@ mod tests {
             assert_eq!(hashed_words(word), [hashed_word(word.as_bytes())], "{word}");
         }
         assert!(COMMON_HASHES.is_sorted() && words.is_sorted() && words.len() == COMMON_HASHES.len());
-        assert!(own(hashed_words("const value = await this.function")).is_empty());
+        assert!(uncommon(hashed_words("const value = await this.function")).is_empty());
     }
 
     fn knowing(text: &str) -> Drift {
         let mut memory = Drift::default();
         let filler: String = (0..60).map(|n| format!("zz{} ", letters(n))).collect();
         for text in [text, &filler] {
-            let places = new(&memory.vocabulary, &own(hashed_words(text)));
+            let places = missing_places(&memory.vocabulary, &uncommon(hashed_words(text)));
             memory = apply(memory, &places);
         }
         memory
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_text_is_strange_by_the_words_the_work_does_not_have() {
         let memory = knowing("expiry refresh cookie login rotate");
-        let lost = |text: &str| Fit { usual: 80, weight: 10 }.lost(&memory, &own(hashed_words(text)));
+        let lost = |text: &str| Fit { usual: 80, weight: 10 }.points_lost(&memory, &uncommon(hashed_words(text)));
         assert!(lost("rotateExpiry refreshLogin").is_some_and(|lost| lost < -1.9));
         assert!(lost("palette footer banner gradient").is_some_and(|lost| lost > 7.0));
         assert_eq!(lost("palette"), None, "one word says nothing");
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_work_of_few_words_and_a_full_set_say_nothing() {
-        let strange = own(hashed_words("palette footer banner gradient"));
+        let strange = uncommon(hashed_words("palette footer banner gradient"));
         assert_eq!(share(&WordFilter::default(), &strange), None);
         let full = apply(Drift::default(), &(0..5_000).collect::<Vec<_>>());
         assert_eq!(share(&full.vocabulary, &strange), None);

@@ -9,7 +9,7 @@ use super::tool_effects::{ToolEffects, unix};
 use super::words;
 
 /// Returns what a prompt, or the first event of a session, adds about the work.
-pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
+pub(crate) fn prompt_changes(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
     let mut changes = Vec::new();
     if state.drift.root.is_empty() && !event.cwd.is_empty() {
         changes.push(DriftChange::Began { root: unix(&event.cwd, &event.cwd).into_owned() });
@@ -19,13 +19,13 @@ pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Ve
         && without.has(Signal::Prompts)
     {
         changes.push(DriftChange::HumanSpoke { words: words::of_prompt(text) });
-        changes.extend(content::spoken(&state.drift, text).filter(|_| without.has(Signal::Content)));
+        changes.extend(content::learn_prompt(&state.drift, text).filter(|_| without.has(Signal::Content)));
     }
     changes
 }
 
 /// Returns the places that a call read. Places already in memory are left out.
-pub(crate) fn went(
+pub(crate) fn read_changes(
     memory: &Drift,
     scope: WorkScope<'_>,
     effects: &ToolEffects,
@@ -56,15 +56,19 @@ pub(crate) fn went(
 }
 
 /// Returns what a write adds: its place, judged by its score, its words, and the text that it replaced.
-pub(crate) fn wrote(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> impl Iterator<Item = DriftChange> {
+pub(crate) fn write_changes(
+    memory: &Drift,
+    effects: &ToolEffects,
+    scored: &StepScore,
+) -> impl Iterator<Item = DriftChange> {
     let belongs = scored.score >= Score::new(7);
-    let words = if belongs { content::wrote(memory, &effects.words) } else { None };
+    let words = if belongs { content::learn_write(memory, &effects.words) } else { None };
     let replaced = effects.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
     let replaced = (!replaced.is_empty()).then_some(DriftChange::Replaced(replaced));
-    [went_to(memory, effects, scored), words, replaced].into_iter().flatten()
+    [place_changes(memory, effects, scored), words, replaced].into_iter().flatten()
 }
 
-fn went_to(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
+fn place_changes(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
     let mut new = Places::default();
     let first_of_all = !memory.begun;
     let belongs = scored.leads == Some(Leads::Back) && scored.score >= Score::new(8);

@@ -24,8 +24,8 @@ pub use topic::{WorkTopic, off_topic};
 
 pub use crate::policy::{follow, leads_astray, written};
 
-pub(crate) use content::explored;
-pub(crate) use memory::{prompted, went, wrote};
+pub(crate) use content::learn_reading;
+pub(crate) use memory::{prompt_changes, read_changes, write_changes};
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;
 pub(crate) use tool_effects::{mark, unix};

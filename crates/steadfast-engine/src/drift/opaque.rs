@@ -58,7 +58,7 @@ fn is_unknown(invocation: &Invocation) -> bool {
     let arguments = invocation.arguments();
     let first = word(arguments, 0);
     let asks = matches!(first, "--version" | "--help" | "-h" | "-V");
-    !asks && !is_in(KNOWN, program) && (!is_check(program, arguments) || arguments.iter().any(mends))
+    !asks && !is_in(KNOWN, program) && (!is_check(program, arguments) || arguments.iter().any(fixes))
 }
 
 fn is_check(program: &str, arguments: &[Argument]) -> bool {
@@ -71,7 +71,7 @@ fn is_check(program: &str, arguments: &[Argument]) -> bool {
 }
 
 /// Returns true if an argument tells a check to fix what it finds, or may tell it so.
-fn mends(argument: &Argument) -> bool {
+fn fixes(argument: &Argument) -> bool {
     const MENDS: [&str; 6] = ["--fix", "--write", "--accept", "--bless", "--snapshot-update", "-u"];
     let updates = |text: &str| text.starts_with("-update") || text.starts_with("--update");
     MENDS.iter().any(|text| argument.may_be(text)) || argument.known().is_some_and(updates)

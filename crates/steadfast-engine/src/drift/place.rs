@@ -43,7 +43,7 @@ pub enum Distance {
 
 impl Distance {
     /// The points that a write there loses.
-    pub(super) fn lost(self) -> u8 {
+    pub(super) fn points_lost(self) -> u8 {
         match self {
             Self::Named | Self::Known => 0,
             Self::Companion | Self::Planned | Self::Spoken => 1,

@@ -37,7 +37,7 @@ impl Leads {
             _ if distance.is_near() => Self::Near,
             _ => Self::Back,
         };
-        let lost = distance.lost();
+        let lost = distance.points_lost();
         let Some(by_words) = by_words.filter(|_| !matches!(distance, Distance::Named | Distance::Told)) else {
             return (by_path, lost);
         };
@@ -109,7 +109,7 @@ pub fn score(
     let mut lost = 0;
     let mut reasons = Vec::new();
     let farthest = farthest(memory, scope, effects, without);
-    let by_words = without.fit.lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
+    let by_words = without.fit.points_lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
     let mut leads = None;
     if let Some((path, distance)) = farthest {
         let (leads_to, loses) = Leads::of(distance, by_words);
@@ -117,7 +117,7 @@ pub fn score(
         if lost > 1 {
             reasons.push(format!("`{path}` {}", distance.as_str()));
         }
-        if lost > distance.lost().max(1) {
+        if lost > distance.points_lost().max(1) {
             reasons.push("its text has few words of the work".to_owned());
         }
         if leads_to == Leads::Away {

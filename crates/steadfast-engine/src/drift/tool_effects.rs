@@ -41,18 +41,19 @@ impl ToolEffects {
         let Some(call) = event.call() else { return Self::default() };
         let mut effects = Self::of_call(event, call, root, scratch);
         if effects.changes_files() {
-            effects.words = content::written(event, &effects);
+            effects.words = content::written_words(event, &effects);
             effects.replaced = replaced(event, &effects);
         }
         if let EventKind::PostTool(result) = &event.kind {
-            effects.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
+            effects.names =
+                result.names.iter().filter_map(|path| path_of_work(&absolute(path, root), root, scratch)).collect();
         }
         effects
     }
 
     fn of_call(event: &ParsedEvent<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
         let cwd = unix(&event.cwd, &event.cwd);
-        let inside = |path: &str| told(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
+        let inside = |path: &str| path_of_work(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {
             Action::Write { paths } => {
@@ -125,7 +126,7 @@ impl ToolEffects {
     /// Adds files that really changed, as relative or absolute paths.
     pub fn changed(&mut self, paths: impl IntoIterator<Item = impl AsRef<str>>, root: &str, scratch: &str) {
         for path in paths.into_iter().take(PATHS) {
-            let path = told(&absolute(path.as_ref(), root), root, scratch);
+            let path = path_of_work(&absolute(path.as_ref(), root), root, scratch);
             self.writes.extend(path.filter(|path| !self.writes.contains(path)));
         }
     }
@@ -164,7 +165,7 @@ fn replaced(event: &ParsedEvent<'_>, effects: &ToolEffects) -> Vec<(u32, u32)> {
 }
 
 /// Returns a path as the score uses it; `None` if it belongs to no work.
-fn told(path: &str, root: &str, scratch: &str) -> Option<String> {
+fn path_of_work(path: &str, root: &str, scratch: &str) -> Option<String> {
     let free = is_free(path, root, scratch);
     let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
     // A path outside the checkout stays absolute, which is far from every path of the work.

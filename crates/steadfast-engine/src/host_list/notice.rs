@@ -24,7 +24,7 @@ pub(crate) enum Notice {
     Beyond(u32),
 }
 
-pub(crate) fn said(noticed: &[Notice]) -> Option<String> {
+pub(crate) fn describe(noticed: &[Notice]) -> Option<String> {
     if noticed.is_empty() {
         return None;
     }

@@ -195,7 +195,7 @@ impl<'a> Closed<'a> {
                 Judgement { changes: vec![Change::Leaving], ..Judgement::default() }
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if self.event.agent.is_none() => {
-                self.spoken(text)
+                self.on_prompt(text)
             }
             EventKind::SessionStart { .. } if self.planner().is_some() => self.subagent(),
             EventKind::SessionStart { .. } => Judgement::of(Verdict::Context(text::closed(&self.gate))),

@@ -61,8 +61,8 @@ impl Policy for Completion {
         let enabled = state.rules.stop.enabled;
         Needs {
             plan: asks && enabled,
-            task_files: asks && enabled && binding::wants_files(state, event),
-            looped: enabled && loops::is_asked(event),
+            task_files: asks && enabled && binding::needs_files(state, event),
+            looped: enabled && loops::needs_loop(event),
             processes: asks && enabled && waiting::needs_processes(event),
             ..Needs::default()
         }
@@ -79,25 +79,29 @@ impl Policy for Completion {
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => {
                 let judged = loops::stop(state, event, stopping, facts, stop(state, event, stopping, facts));
-                if owned_plan(state, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
+                if owned_plan(state, facts).is_some() {
+                    with_tracker_news(judged, facts, Verdict::Note)
+                } else {
+                    judged
+                }
             }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
             EventKind::SubagentStart if is_working(event) => {
                 let told = owned_plan(state, facts)
                     .filter(|plan| plan.counts.open() > 0 && plan.approval.is_enough())
-                    .and_then(brief::subagents);
+                    .and_then(brief::for_subagent);
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => {
                 let started = binding::inherit(state, facts, start(state, event, *source, facts));
                 let started = loops::start(event, *source, facts, started);
-                changed_spec(told(started, facts, Verdict::Context), *source, facts)
+                changed_spec(with_tracker_news(started, facts, Verdict::Context), *source, facts)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
                 loops::prompt(event, text, facts, binding::prompt(state, event, text, facts))
             }
-            EventKind::Binding(word) => loops::word(event, word, facts, binding::word(state, event, word)),
-            EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
+            EventKind::Binding(word) => loops::on_command(event, word, facts, binding::on_command(state, event, word)),
+            EventKind::PostTool(result) => binding::on_write(state, event, result, facts),
             EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {
                 Judgement { changes: vec![Change::Binding(BindingChange::Ordered)], ..Judgement::default() }
             }
@@ -115,7 +119,7 @@ fn is_working(event: &Event) -> bool {
 }
 
 /// Adds the news of the external tracker to a judgement.
-fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
+fn with_tracker_news(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
     if facts.elsewhere.is_empty() {
         return judgement;
     }
@@ -166,7 +170,7 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     if !state.is_bound(plan) && !binding::is_due(state, plan) {
         return Judgement::default();
     }
-    let healed = binding::heal(state, event, plan);
+    let healed = binding::replace_gone_owner(state, event, plan);
     let mut judgement = gate(state, event, stopping, plan, facts);
     judgement.changes.extend(healed.changes);
     judgement.effects.extend(healed.effects);
@@ -197,7 +201,7 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     if plan.open.is_empty() || plan.counts.open() == 0 {
         return gate.closed(stopping);
     }
-    if gate.is_let_go() {
+    if gate.is_released() {
         return Judgement::default();
     }
     if said == Some(Promise::Checkpoint) && state.rules.stop.allows(ExitOn::ContextCheckpoint) {
@@ -208,7 +212,7 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     }
     match said {
         Some(Promise::NeedsUser) => gate.needs_user(message),
-        _ if !gate.holds(plan) => Judgement::default(),
+        _ if !gate.blocks_stop(plan) => Judgement::default(),
         Some(Promise::Completion) => gate.refuse(text::false_promise, plan),
         Some(Promise::Checkpoint | Promise::Waiting) | None => gate.refuse(text::open, plan),
     }
@@ -246,13 +250,13 @@ impl Gate<'_> {
         } else {
             text::all_blocked(plan)
         };
-        if self.is_let_go() {
+        if self.is_released() {
             return Judgement::default();
         }
         if self.waits(stopping) {
             return released(Release::Yielded, Verdict::Pass);
         }
-        self.answer(&missing, plan)
+        self.refuse_or_release(&missing, plan)
     }
 
     /// Returns the done tasks whose evidence is stale. They block the stop like ready tasks.
@@ -291,7 +295,7 @@ impl Gate<'_> {
     }
 
     /// Returns true if Steadfast lets the session stop until the human's next prompt.
-    fn is_let_go(&self) -> bool {
+    fn is_released(&self) -> bool {
         self.state.stop.capped || self.state.stop.released == Some(Release::NeedsUser)
     }
 
@@ -327,11 +331,11 @@ impl Gate<'_> {
         // If the agent asks again without starting a task, it asks about the task that is already blocked.
         let current = in_progress.or_else(|| plan.open.first().filter(|_| !state.stop.asked));
         let reason = promise::reason(message);
-        let rest = current.map_or_else(|| (*plan).clone(), |task| without(plan, task));
+        let rest = current.map_or_else(|| (*plan).clone(), |task| with_blocked(plan, task));
 
-        let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.holds(&rest));
-        let mut judgement = if more && !(may_go && (state.stop.asked || self.spent().is_some())) {
-            let mut refused = self.answer(&text::set_aside(current, &rest, self.ways()), &rest);
+        let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.blocks_stop(&rest));
+        let mut judgement = if more && !(may_go && (state.stop.asked || self.reached_limit().is_some())) {
+            let mut refused = self.refuse_or_release(&text::set_aside(current, &rest, self.ways()), &rest);
             refused.changes.push(Change::AskedForUser);
             refused
         } else if may_go {
@@ -341,7 +345,7 @@ impl Gate<'_> {
         } else if state.rules.stop.allows(ExitOn::AllBlocked) {
             self.all_blocked(&rest)
         } else {
-            self.answer(&text::all_blocked(&rest), &rest)
+            self.refuse_or_release(&text::all_blocked(&rest), &rest)
         };
         judgement.effects.extend(current.map(|task| Effect::BlockTask {
             plan: plan.id.clone(),
@@ -352,7 +356,7 @@ impl Gate<'_> {
     }
 
     /// Returns true if an open task blocks a stop under these settings.
-    fn holds(&self, plan: &PlanView) -> bool {
+    fn blocks_stop(&self, plan: &PlanView) -> bool {
         let rules = &self.state.rules.stop;
         plan.open.iter().any(|task| match task.status {
             Status::InProgress => rules.check_in_progress,
@@ -361,12 +365,12 @@ impl Gate<'_> {
     }
 
     fn refuse(&self, text: fn(&PlanView, Ways) -> String, plan: &PlanView) -> Judgement {
-        self.answer(&text(plan, self.ways()), plan)
+        self.refuse_or_release(&text(plan, self.ways()), plan)
     }
 
     /// Refuses with these facts, or lets the session stop if no refusals are left.
-    fn answer(&self, facts: &str, plan: &PlanView) -> Judgement {
-        if let Some(spent) = self.spent() {
+    fn refuse_or_release(&self, facts: &str, plan: &PlanView) -> Judgement {
+        if let Some(spent) = self.reached_limit() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
                 _ if self.stale().is_some() => facts.to_owned(),
                 (0, 0) => "all tasks are done, but the agent wrote no promise".to_owned(),
@@ -383,8 +387,8 @@ impl Gate<'_> {
         limit(self.state)
     }
 
-    fn spent(&self) -> Option<String> {
-        spent(self.state)
+    fn reached_limit(&self) -> Option<String> {
+        reached_limit(self.state)
     }
 
     fn ways(&self) -> Ways {
@@ -397,7 +401,7 @@ fn limit(state: &State) -> u32 {
 }
 
 /// Returns the limit that was reached, if no refusals are left.
-pub(super) fn spent(state: &State) -> Option<String> {
+pub(super) fn reached_limit(state: &State) -> Option<String> {
     let count = &state.stop;
     if count.idle >= state.rules.stop.max_idle {
         Some(format!("{} refusals in a row without a tool call", count.idle))
@@ -413,7 +417,7 @@ fn released(release: Release, verdict: Verdict) -> Judgement {
 }
 
 /// Returns the plan as it will be when that task is blocked.
-fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
+fn with_blocked(plan: &PlanView, task: &TaskLine) -> PlanView {
     let mut rest = plan.clone();
     let counted = match task.status {
         Status::InProgress => &mut rest.counts.in_progress,
@@ -435,7 +439,7 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
         return Judgement::of(Verdict::Context(text::not_approved(plan)));
     }
     if state.is_bound(plan) {
-        return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
+        return Judgement::of(Verdict::Context(brief::for_session(plan, &state.rules.stop, event.host)));
     }
     if facts.inherited.contains(&plan.id) {
         return binding::bind(state, event, plan);

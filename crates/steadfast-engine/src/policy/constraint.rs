@@ -75,7 +75,7 @@ impl Policy for Constraint {
             EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
                 return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
             }
-            EventKind::Prompt { text, .. } if !state.told_language => return unheard(event, text),
+            EventKind::Prompt { text, .. } if !state.told_language => return not_understood(event, text),
             _ => return Judgement::default(),
         };
         let set = setting::forbidden(&state.rules.drift);
@@ -100,7 +100,7 @@ impl Policy for Constraint {
 }
 
 /// Tells the human once that Steadfast did not understand a prompt that seems to forbid something in another language.
-fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
+fn not_understood(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
     let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
     let note = format!(

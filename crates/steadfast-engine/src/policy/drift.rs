@@ -16,8 +16,8 @@ use steadfast_model::{
 use super::{Judgement, Policy};
 use crate::ParsedEvent;
 use crate::drift::{
-    Leads, StepScore, ToolEffects, Without, WorkScope, explored, failure, folder, mark, prompted, score, unix, went,
-    wrote,
+    Leads, StepScore, ToolEffects, Without, WorkScope, failure, folder, learn_reading, mark, prompt_changes,
+    read_changes, score, unix, write_changes,
 };
 
 /// The number of writing steps that the agent has to answer a correction before it hears the next level. The calls of
@@ -46,7 +46,7 @@ impl Policy for Drift {
     /// Effects that a call does not show have to be looked up. The current task or the history may name a file that
     /// would otherwise lead away.
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
-        let Some(effects) = deed_of(state, event) else { return Needs::default() };
+        let Some(effects) = finished_effects(state, event) else { return Needs::default() };
         let astray = leads_away(state, &effects);
         Needs {
             plan: astray || effects.changes_files() && is_undeclared(state),
@@ -73,15 +73,17 @@ pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Wi
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
-        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
+        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => {
+            on_prompt(state, event, without)
+        }
         EventKind::ToolBatch { .. } => {
-            let (verdict, change) = batch::over(&state.drift, event);
+            let (verdict, change) = batch::on_end(&state.drift, event);
             Judgement { verdict, changes: changes(change), ..Judgement::default() }
         }
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
             Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
         }
-        _ => Judgement { changes: changes(prompted(state, event, without)), ..Judgement::default() },
+        _ => Judgement { changes: changes(prompt_changes(state, event, without)), ..Judgement::default() },
     }
 }
 
@@ -94,7 +96,7 @@ fn effects(state: &State, event: &ParsedEvent<'_>) -> ToolEffects {
 }
 
 /// Returns the effects of a finished call or subagent.
-fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
+fn finished_effects(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
     match &event.kind {
         EventKind::PostTool(_) => Some(effects(state, event)),
         EventKind::SubagentStop(_) => Some(ToolEffects::delegated()),
@@ -104,7 +106,7 @@ fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
 
 /// Adds the files that changed while a call ran to its writes. Files that the session wrote before are left out (a
 /// formatter that runs over them is no news), and so are folders for which the agent was already corrected.
-fn take_in(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
+fn add_changed(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
     let places = &state.drift.places;
     let is_new = |path: &&String| {
         !places.known.contains(path)
@@ -116,9 +118,9 @@ fn take_in(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[S
 
 /// Returns the paths that an event wrote, shown or not.
 pub fn written(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
-    let mut effects = deed_of(state, event).unwrap_or_default();
+    let mut effects = finished_effects(state, event).unwrap_or_default();
     if let Fact::Known(changed) = changed {
-        take_in(&mut effects, state, event, changed);
+        add_changed(&mut effects, state, event, changed);
     }
     effects.writes
 }
@@ -126,8 +128,8 @@ pub fn written(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String
 /// Returns true if the files that a command really changed lead away from the goal. The current task and the history
 /// are then required as for a call that shows its writes.
 pub fn leads_astray(state: &State, event: &ParsedEvent<'_>, changed: &[String]) -> bool {
-    let Some(mut effects) = deed_of(state, event).filter(|effects| effects.unknown) else { return false };
-    take_in(&mut effects, state, event, changed);
+    let Some(mut effects) = finished_effects(state, event).filter(|effects| effects.unknown) else { return false };
+    add_changed(&mut effects, state, event, changed);
     leads_away(state, &effects)
 }
 
@@ -143,8 +145,8 @@ fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
 }
 
 /// Judges a human's prompt: it ends the drift, and the agent hears where it stood.
-fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
-    let mut said = prompted(state, event, without);
+fn on_prompt(state: &State, event: &Event, without: Without<'_>) -> Judgement {
+    let mut said = prompt_changes(state, event, without);
     let memory = &state.drift;
     said.extend(batch::dropped(memory));
     let mut verdict = Verdict::Pass;
@@ -232,10 +234,10 @@ impl<'a> After<'a> {
             Outcome::Failed { error } => Some(failure(error)),
             Outcome::Ok | Outcome::Interrupted => None,
         });
-        let mut effects = deed_of(state, event).unwrap_or_default();
+        let mut effects = finished_effects(state, event).unwrap_or_default();
         let shown = effects.writes.len();
         if let Fact::Known(changed) = &facts.changed {
-            take_in(&mut effects, state, event, changed);
+            add_changed(&mut effects, state, event, changed);
         }
         Self {
             without,
@@ -255,7 +257,7 @@ impl<'a> After<'a> {
     }
 
     fn judge(self) -> Judgement {
-        let wrote = self.wrote();
+        let wrote = self.writes();
         let mut judged = self.score();
         judged.changes.extend(wrote);
         judged
@@ -263,7 +265,7 @@ impl<'a> After<'a> {
 
     /// Returns the writes of the call, shown or not. A script may write before it fails; an edit that failed wrote
     /// nothing.
-    fn wrote(&self) -> Option<Change> {
+    fn writes(&self) -> Option<Change> {
         let ToolEffects { kind, writes, deletes, unknown, .. } = &self.effects;
         let is_edit = matches!(kind, Some(StepKind::Edit | StepKind::Write));
         if is_edit && (self.error.is_some() || self.interrupted) {
@@ -281,24 +283,24 @@ impl<'a> After<'a> {
 
     fn score(self) -> Judgement {
         let memory = &self.state.drift;
-        let mut said = prompted(self.state, self.event, self.without);
+        let mut said = prompt_changes(self.state, self.event, self.without);
         if self.interrupted {
             return Judgement { changes: changes(said), ..Judgement::default() };
         }
         let scope = WorkScope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
         if self.error.is_none() {
-            said.extend(went(memory, scope, &self.effects, self.without));
+            said.extend(read_changes(memory, scope, &self.effects, self.without));
         }
-        said.extend(explored(memory, self.event, &self.effects, self.without));
+        said.extend(learn_reading(memory, self.event, &self.effects, self.without));
         let scored = score(memory, scope, &self.effects, attempt, self.without);
         said.extend(attempt.map(DriftChange::Tried));
         let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
-            said.extend(self.returned());
+            said.extend(self.back_on_course());
             return Judgement { changes: changes(said), ..Judgement::default() };
         };
         if self.error.is_none() || self.changed {
-            said.extend(wrote(memory, &self.effects, &scored));
+            said.extend(write_changes(memory, &self.effects, &scored));
         }
         let (verdict, more) = self.answer(&scored);
         said.extend(more);
@@ -318,7 +320,7 @@ impl<'a> After<'a> {
     }
 
     /// Returns the change back on course, if the agent was only to read the awaited file again.
-    fn returned(&self) -> Option<DriftChange> {
+    fn back_on_course(&self) -> Option<DriftChange> {
         let memory = &self.state.drift;
         let awaited = memory.awaited.as_ref().filter(|path| self.effects.reads.contains(path))?;
         (memory.course == Course::Forced && !awaited.is_empty()).then(|| self.steered(memory, Course::Normal, 0))
@@ -370,7 +372,7 @@ impl<'a> After<'a> {
             quiet: if corrected && !again {
                 if level == Level::Halt { QUIET_AFTER_HALT } else { QUIET }
             } else {
-                memory.quiet.saturating_sub(batch::heard(memory))
+                memory.quiet.saturating_sub(batch::answer_weight(memory))
             },
             escalation,
             course,

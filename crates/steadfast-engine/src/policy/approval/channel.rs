@@ -17,11 +17,11 @@ use super::{Closed, text};
 
 impl Closed<'_> {
     /// Judges a prompt of the human.
-    pub(super) fn spoken(&self, said: &str) -> Judgement {
+    pub(super) fn on_prompt(&self, said: &str) -> Judgement {
         let (wanted, rejects) = match (answer(said, "approve plan "), answer(said, "reject plan ")) {
             (Some(wanted), _) => (wanted, false),
             (None, Some(wanted)) => (wanted, true),
-            (None, None) => return self.nearly_spoken(said),
+            (None, None) => return self.on_near_approval(said),
         };
         let what = if rejects { "rejected" } else { "approved" };
         let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is {what}: {why}")));
@@ -59,8 +59,8 @@ impl Closed<'_> {
     }
 
     /// Judges a prompt that approves nothing but may have been meant to.
-    fn nearly_spoken(&self, said: &str) -> Judgement {
-        let mut judgement = self.went_on();
+    fn on_near_approval(&self, said: &str) -> Judgement {
+        let mut judgement = self.on_other_prompt();
         let meant = self.gate.draft.as_ref().and_then(|draft| Some((draft, nearly(said, draft)?)));
         if let Some((draft, how)) = meant {
             let why = match how {
@@ -68,24 +68,28 @@ impl Closed<'_> {
                 Nearly::NotAlone => "the message contains more than the approval.".to_owned(),
                 Nearly::NoHash => "the message does not say which plan.".to_owned(),
             };
-            self.tell_nearly(&mut judgement, draft, &why);
+            self.explain_near_approval(&mut judgement, draft, &why);
         }
         judgement
     }
 
     /// Judges an answer to another question that sounds like an approval of the draft.
-    fn nearly_answered(&self, result: &ToolResult) -> Option<Judgement> {
+    fn on_near_approving_answer(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let sounds = |answer: &DialogAnswer| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
         result.answers.iter().any(sounds).then(|| {
             let mut judgement = Judgement::default();
-            self.tell_nearly(&mut judgement, draft, "the question was the agent's own, and not about this very draft.");
+            self.explain_near_approval(
+                &mut judgement,
+                draft,
+                "the question was the agent's own, and not about this very draft.",
+            );
             judgement
         })
     }
 
     /// Tells the human what would approve the draft, and the agent that it is not approved.
-    fn tell_nearly(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
+    fn explain_near_approval(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
         let told = format!("Nothing is approved: {why} {}", self.what_approves(draft));
         match &mut judgement.verdict {
             present @ Verdict::Pass => *present = Verdict::Note(told),
@@ -104,7 +108,7 @@ impl Closed<'_> {
 
     /// Judges a prompt that approves nothing. If the human left plan mode by hand without a draft, the gate that plan
     /// mode closed opens.
-    fn went_on(&self) -> Judgement {
+    fn on_other_prompt(&self) -> Judgement {
         let left_by_hand = self.gate.trigger == Trigger::PlanMode
             && self.known.is_some()
             && self.gate.draft.is_none()
@@ -116,7 +120,7 @@ impl Closed<'_> {
     }
 
     /// Asks Steadfast's own question in place of the agent's: only a yes to that question counts.
-    pub(super) fn asks(&self, call: &ToolCall) -> Option<Judgement> {
+    pub(super) fn ask_own_question(&self, call: &ToolCall) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let possible = self.event.agent.is_none()
             && self.event.host == Host::Claude
@@ -132,11 +136,11 @@ impl Closed<'_> {
     }
 
     /// Judges the answer to our question, if the result is one.
-    pub(super) fn answered(&self, result: &ToolResult) -> Option<Judgement> {
-        self.answered_ours(result).or_else(|| self.nearly_answered(result))
+    pub(super) fn on_answer(&self, result: &ToolResult) -> Option<Judgement> {
+        self.on_own_answer(result).or_else(|| self.on_near_approving_answer(result))
     }
 
-    fn answered_ours(&self, result: &ToolResult) -> Option<Judgement> {
+    fn on_own_answer(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let (asked, hash) = self.known?.asked.as_ref()?;
         let ours = self.event.agent.is_none()
@@ -155,7 +159,7 @@ impl Closed<'_> {
     }
 
     /// Takes the plan with which the agent leaves plan mode as the draft.
-    pub(super) fn leaves(&self, call: &ToolCall) -> Judgement {
+    pub(super) fn on_leaving_plan_mode(&self, call: &ToolCall) -> Judgement {
         let (Some(id), Some(plan), None) = (&call.id, call.words.first(), &self.event.agent) else {
             return Judgement::default();
         };
@@ -171,7 +175,7 @@ impl Closed<'_> {
     }
 
     /// Judges that plan mode was left. It counts only if the host showed its dialog to a human.
-    pub(super) fn left(&self, result: &ToolResult) -> Option<Judgement> {
+    pub(super) fn on_left_plan_mode(&self, result: &ToolResult) -> Option<Judgement> {
         let asked = self.known.is_some_and(|known| known.leaving)
             && result.outcome == Outcome::Ok
             && self.event.agent.is_none()

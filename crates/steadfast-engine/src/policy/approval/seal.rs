@@ -19,11 +19,11 @@ impl Closed<'_> {
     /// Judges a call that is about to run.
     pub(super) fn before_call(&self, call: &ToolCall) -> Judgement {
         let mut judgement = match &call.action {
-            Action::Ask => self.asks(call).unwrap_or_default(),
-            Action::LeavePlan => self.leaves(call),
-            _ => self.writes(call),
+            Action::Ask => self.ask_own_question(call).unwrap_or_default(),
+            Action::LeavePlan => self.on_leaving_plan_mode(call),
+            _ => self.judge_write(call),
         };
-        join(&mut judgement, self.mend());
+        join(&mut judgement, self.check_seal());
         let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
         if let Some(id) = call.id.clone().filter(|_| runs && !channel::is_channel(&call.action))
             && let Some(background) = write::may_write(self.event, &call.action)
@@ -38,12 +38,12 @@ impl Closed<'_> {
     /// Judges a call that has returned.
     pub(super) fn after_call(&self, result: &ToolResult) -> Judgement {
         let mut judgement = match &result.call.action {
-            Action::Ask => self.answered(result),
-            Action::LeavePlan => self.left(result),
+            Action::Ask => self.on_answer(result),
+            Action::LeavePlan => self.on_left_plan_mode(result),
             _ => None,
         }
         .unwrap_or_default();
-        join(&mut judgement, self.mend());
+        join(&mut judgement, self.check_seal());
         if let Some(id) = &result.call.id
             && self.open_calls().any(|open| open == id)
         {
@@ -55,7 +55,7 @@ impl Closed<'_> {
     /// Closes the calls of the main thread, none of which runs in the foreground now; interrupted calls do not report
     /// their end. Subagents, with their calls, may continue.
     pub(super) fn between_calls(&self) -> Judgement {
-        let mut judgement = self.mend();
+        let mut judgement = self.check_seal();
         let Some(known) = self.known else { return judgement };
         let runs = |agent| self.state.subagents.contains(agent) && !self.says_no_agent_runs();
         let ended = known.agent_calls.iter().filter(|open| !runs(&open.agent)).map(|open| &open.call);
@@ -65,7 +65,7 @@ impl Closed<'_> {
 
     /// Closes the calls of a subagent that has ended.
     pub(super) fn subagent_ends(&self) -> Judgement {
-        let mut judgement = self.mend();
+        let mut judgement = self.check_seal();
         let (Some(known), Some(agent)) = (self.known, &self.event.agent) else { return judgement };
         let its = known.agent_calls.iter().filter(|open| open.agent == agent.id);
         judgement.changes.extend(its.map(|open| Change::CallClosed(open.call.clone())));
@@ -98,12 +98,12 @@ impl Closed<'_> {
     }
 
     /// Compares the files with the seal, and restores or reseals them.
-    pub(super) fn mend(&self) -> Judgement {
+    pub(super) fn check_seal(&self) -> Judgement {
         let writer = self.writer();
         let unseen = self.known.is_some_and(|known| known.unseen);
         let unmended = self.known.is_some_and(|known| known.unmended);
         let at_once = if unmended { Writer::Agent } else { writer };
-        let mut judgement = self.mended(&self.facts.seal, at_once);
+        let mut judgement = self.judge_breaks(&self.facts.seal, at_once);
         let still_unmended = at_once == Writer::Agent && self.facts.seal.len() > SealBreak::AT_ONCE;
         if still_unmended != unmended {
             judgement.changes.push(Change::Unmended(still_unmended));
@@ -118,7 +118,7 @@ impl Closed<'_> {
             Fact::Unknown(_) => unseen || writer == Writer::Agent,
             Fact::Known(broken) => {
                 let (writer, more) = (if unseen { Writer::Agent } else { writer }, broken.len() >= SealBreak::AT_ONCE);
-                let mut seen = self.mended(broken, writer);
+                let mut seen = self.judge_breaks(broken, writer);
                 if more && writer == Writer::Human {
                     seen.effects = vec![Effect::ResealTree { scope: self.gate.scope.clone() }];
                 }
@@ -137,13 +137,13 @@ impl Closed<'_> {
         judgement
     }
 
-    fn mended(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
+    fn judge_breaks(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
         let (stuck, others): (Vec<_>, Vec<_>) =
             broken.iter().cloned().partition(|broken| broken.cause == SealCause::Stuck);
         let (switched, others): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|broken| broken.cause == SealCause::Checkout);
-        let mut judgement = self.mended_by(&stuck, Writer::Agent);
-        join(&mut judgement, self.mended_by(&others, writer));
+        let mut judgement = self.judge_breaks_by(&stuck, Writer::Agent);
+        join(&mut judgement, self.judge_breaks_by(&others, writer));
         if !switched.is_empty() {
             let reseal =
                 |broken: &SealBreak| Effect::Reseal { scope: self.gate.scope.clone(), path: broken.path.clone() };
@@ -161,7 +161,7 @@ impl Closed<'_> {
         judgement
     }
 
-    fn mended_by(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
+    fn judge_breaks_by(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
         if broken.is_empty() {
             return Judgement::default();
         }

@@ -17,16 +17,16 @@ const NOWHERE: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty
 
 impl Closed<'_> {
     /// Refuses a call that writes a protected path.
-    pub(super) fn writes(&self, call: &ToolCall) -> Judgement {
+    pub(super) fn judge_write(&self, call: &ToolCall) -> Judgement {
         if self.event.cut {
             return Judgement::of(Verdict::Deny { reason: format!("{} {}", text::CLOSED, text::TOO_LONG) });
         }
-        let stashes = || stashes(self.event) || self.aliased().iter().flat_map(Reading::runs).any(stashes_all);
+        let stashes = || stashes(self.event) || self.alias_readings().iter().flat_map(Reading::runs).any(stashes_all);
         if let Some(path) = self.facts.uncommitted.first().filter(|_| stashes()) {
             return Judgement::of(Verdict::Deny { reason: text::stashed(path) });
         }
         let found = match self.planner() {
-            Some(_) => self.planners(&call.action),
+            Some(_) => self.planner_write(&call.action),
             None => self.protected(&call.action),
         };
         match found {
@@ -65,7 +65,7 @@ impl Closed<'_> {
                 let through = reading.through(target::links(self.facts));
                 let reading = through.as_ref().unwrap_or(reading);
                 let mut found = ProtectedWrite::Nothing;
-                for reading in std::iter::once(reading).chain(&self.aliased()) {
+                for reading in std::iter::once(reading).chain(&self.alias_readings()) {
                     let verdict = judge(reading, &protected);
                     match verdict.decision {
                         GuardDecision::Allow => {}
@@ -88,7 +88,7 @@ impl Closed<'_> {
     }
 
     /// Returns the effects of the git aliases in a command line.
-    fn aliased(&self) -> Vec<Reading> {
+    fn alias_readings(&self) -> Vec<Reading> {
         let Some(reading) = self.event.reading().filter(|_| !self.facts.aliases.is_empty()) else { return Vec::new() };
         let read = |alias: AliasLine| {
             let cwd = if alias.at_top { &self.gate.root } else { &self.event.cwd };
@@ -98,7 +98,7 @@ impl Closed<'_> {
     }
 
     /// Finds a write of a planner outside its scratch folder.
-    fn planners(&self, action: &Action) -> ProtectedWrite {
+    fn planner_write(&self, action: &Action) -> ProtectedWrite {
         let scratch = self.absolute(self.state.rules.approval.scratch());
         let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_inside(path, &scratch);
         match action {
@@ -122,7 +122,7 @@ impl Closed<'_> {
                         || reading.effects.iter().filter(writes).any(|effect| not_free(&effect))
                         || reading.runs().any(changes_project)
                 };
-                if self.aliased().iter().any(changes) {
+                if self.alias_readings().iter().any(changes) {
                     return ProtectedWrite::Write(cut(command));
                 }
                 match reading.effects.iter().filter(writes).find(not_free) {
@@ -177,7 +177,7 @@ impl Closed<'_> {
         let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &self.event.kind else {
             return Vec::new();
         };
-        let aliased = self.aliased();
+        let aliased = self.alias_readings();
         if aliased.is_empty() && !command.contains("worktree") && !command.contains("clone") {
             return Vec::new();
         }

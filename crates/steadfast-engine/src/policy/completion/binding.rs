@@ -14,7 +14,7 @@ use crate::order::{self, Order, Topic};
 use crate::{ParsedEvent, claim, goal};
 
 /// Returns true if the files of the tasks are required: for a session that is not bound and may edit one of them.
-pub(super) fn wants_files(state: &State, event: &Event) -> bool {
+pub(super) fn needs_files(state: &State, event: &Event) -> bool {
     let looks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::SessionStart { .. });
     looks && event.agent.is_none() && state.binding.plans.is_empty()
 }
@@ -28,7 +28,7 @@ pub(super) fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) ->
     };
     let (order, bound) = (order::read(text, Topic::of(plan)), state.is_bound(plan));
     let mut judgement = match order {
-        Order::Bind if bound => return heal(state, event, plan),
+        Order::Bind if bound => return replace_gone_owner(state, event, plan),
         Order::Bind if !plan.approval.is_enough() => return Judgement::of(Verdict::Context(text::not_approved(plan))),
         Order::Bind => return ordered(state, event, plan, &facts.leased),
         Order::Release if bound => return release(event, plan),
@@ -76,14 +76,14 @@ fn ordered(state: &State, event: &Event, plan: &PlanView, leased: &[Leased]) -> 
 
 /// Binds this session to the plan and tells the agent how the work goes.
 pub(super) fn bind(state: &State, event: &Event, plan: &PlanView) -> Judgement {
-    let mut changes: Vec<Change> = taken(state, plan).into_iter().collect();
+    let mut changes: Vec<Change> = plan_constraints(state, plan).into_iter().collect();
     if plan.brief.taking_back != state.taking_back {
         changes.push(Change::TakingBack(plan.brief.taking_back.clone()));
     }
     changes.push(Change::Binding(BindingChange::Bound(plan.id.clone())));
     Judgement {
-        verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),
-        effects: vec![take(event, plan)],
+        verdict: Verdict::Context(brief::for_session(plan, &state.rules.stop, event.host)),
+        effects: vec![take_ownership(event, plan)],
         changes,
         ..Judgement::default()
     }
@@ -103,7 +103,7 @@ pub(super) fn inherit(state: &State, facts: &Facts, mut started: Judgement) -> J
 
 /// The ledger's owner becomes this session, unless a living session owns the plan: then that one stays the owner, and
 /// both are bound.
-fn take(event: &Event, plan: &PlanView) -> Effect {
+fn take_ownership(event: &Event, plan: &PlanView) -> Effect {
     let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
     Effect::TakePlan {
         plan: plan.id.clone(),
@@ -113,20 +113,20 @@ fn take(event: &Event, plan: &PlanView) -> Effect {
 }
 
 /// The must-nots of a plan apply from the first call of the session that takes it.
-fn taken(state: &State, plan: &PlanView) -> Option<Change> {
+fn plan_constraints(state: &State, plan: &PlanView) -> Option<Change> {
     let must_nots = goal::must_nots(&plan.brief);
     (must_nots != state.must_nots).then_some(Change::MustNots(must_nots))
 }
 
 /// A bound session replaces an owner that is gone, so that the plan is not offered to others.
-pub(super) fn heal(state: &State, event: &Event, plan: &PlanView) -> Judgement {
+pub(super) fn replace_gone_owner(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     let mut judgement = Judgement::default();
     if !state.is_bound(plan) {
         judgement.changes.push(Change::Binding(BindingChange::Bound(plan.id.clone())));
     }
     let is_free = plan.owner.is_none() || plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
     if is_free && plan.run.is_none() && plan.counts.open() > 0 {
-        judgement.effects.push(take(event, plan));
+        judgement.effects.push(take_ownership(event, plan));
     }
     judgement
 }
@@ -146,7 +146,7 @@ fn release(event: &Event, plan: &PlanView) -> Judgement {
 }
 
 /// Judges a binding command.
-pub(super) fn word(state: &State, event: &Event, word: &BindingWord) -> Judgement {
+pub(super) fn on_command(state: &State, event: &Event, word: &BindingWord) -> Judgement {
     match word {
         BindingWord::Taken(plan) if state.binding.may_be_bound(state.prompts) => {
             changed(BindingChange::Bound(plan.clone()))
@@ -196,7 +196,7 @@ fn advances(command: &str) -> bool {
 }
 
 /// Judges a finished call that may have written a file of an open task.
-pub(super) fn wrote(state: &State, event: &ParsedEvent<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
+pub(super) fn on_write(state: &State, event: &ParsedEvent<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
     let Some(offered) = state.binding.offered.as_ref().filter(|offered| !offered.files.is_empty()) else {
         return Judgement::default();
     };

@@ -12,20 +12,20 @@ pub(super) const CONTEXT: usize = 400;
 pub(super) const SUBAGENT: usize = 160;
 
 /// For the session that works on the plan: how the work goes, and its state.
-pub(super) fn owners(plan: &PlanView, rules: &StopRules, host: Host) -> String {
+pub(super) fn for_session(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     if plan.brief.spec.is_none() {
         return text::owned(plan);
     }
     let loop_text = orchestration(plan, rules, host);
-    let standing = standing(plan, CONTEXT.saturating_sub(tokens(&loop_text) + 1));
+    let standing = progress(plan, CONTEXT.saturating_sub(tokens(&loop_text) + 1));
     format!("{loop_text}\n{standing}")
 }
 
 /// For a subagent of that session. A plain list adds nothing to its own task.
-pub(super) fn subagents(plan: &PlanView) -> Option<String> {
+pub(super) fn for_subagent(plan: &PlanView) -> Option<String> {
     plan.brief.spec.as_ref()?;
     let head = "Steadfast: the session that started this agent works on a plan.";
-    let parts = [objective(&plan.brief), constraints(&plan.brief), decided(&plan.brief)];
+    let parts = [objective(&plan.brief), constraints(&plan.brief), decisions(&plan.brief)];
     Some(fit(head, &parts, [60, 50, 40], SUBAGENT))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> S
     said
 }
 
-fn standing(plan: &PlanView, most: usize) -> String {
+fn progress(plan: &PlanView, most: usize) -> String {
     let brief = &plan.brief;
     let mut head = text::how_many_open(plan);
     if let Some(spec) = &brief.spec {
@@ -82,14 +82,14 @@ fn criteria(brief: &Brief) -> String {
     listed("Done when", brief.criteria.iter())
 }
 
-fn decided(brief: &Brief) -> String {
+fn decisions(brief: &Brief) -> String {
     // Newest first, so that the oldest is cut.
     listed("Decided", brief.decisions.iter().rev())
 }
 
 fn phase(brief: &Brief) -> String {
     let phase = brief.phase.as_ref().map(|text| labelled("Phase", &cut(&one_line(text), 16))).unwrap_or_default();
-    [phase, decided(brief)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    [phase, decisions(brief)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn current(plan: &PlanView) -> String {

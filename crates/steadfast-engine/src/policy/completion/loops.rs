@@ -13,7 +13,7 @@ use crate::ParsedEvent;
 use crate::order::{self, Order, Topic};
 
 /// Returns true if this event requires the unfinished loop.
-pub(super) fn is_asked(event: &ParsedEvent<'_>) -> bool {
+pub(super) fn needs_loop(event: &ParsedEvent<'_>) -> bool {
     match &event.kind {
         EventKind::Stop(_) => event.agent.is_none(),
         EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
@@ -44,7 +44,9 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let of_loop = owned_plan(state, facts).is_some_and(|plan| looped.plan.as_ref() == Some(&plan.id));
     match (&tasks.verdict, release(&tasks)) {
         // A loop that waits for a human does not block a stop, and neither do its tasks.
-        (Verdict::Continue { .. }, _) if of_loop && waits(looped).is_some() => return let_go(looped, tasks.effects),
+        (Verdict::Continue { .. }, _) if of_loop && waiting_reason(looped).is_some() => {
+            return release_waiting(looped, tasks.effects);
+        }
         // No task of this session is open, so the loop decides.
         (Verdict::Pass, None)
         | (_, Some(Release::Complete | Release::NeedsReview | Release::Unmerged | Release::Unverified)) => {}
@@ -63,11 +65,11 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let plan = owned_plan(state, facts).unwrap_or(&none);
     let said = promise::promised(message, rules, plan.brief.promise.as_deref());
     let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
-    if gate.is_let_go() {
+    if gate.is_released() {
         return Judgement::default();
     }
-    if waits(looped).is_some() {
-        return let_go(looped, tasks.effects);
+    if waiting_reason(looped).is_some() {
+        return release_waiting(looped, tasks.effects);
     }
     match said {
         Some(Promise::Checkpoint) if rules.allows(ExitOn::ContextCheckpoint) => {
@@ -83,7 +85,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if gate.waits(stopping) {
         return released(Release::Yielded, Verdict::Pass);
     }
-    if let Some(spent) = gate.spent() {
+    if let Some(spent) = gate.reached_limit() {
         let note = text::loop_capped_note(looped, &spent);
         return released(Release::Capped, Verdict::Note(note));
     }
@@ -93,14 +95,14 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
 }
 
 /// Returns the reason why it waits for a human.
-fn waits(looped: &LoopView) -> Option<&str> {
+fn waiting_reason(looped: &LoopView) -> Option<&str> {
     looped.waits.as_deref().or(looped.limit.as_deref())
 }
 
 /// Lets the session stop and tells the human why the loop is paused. A limit that was reached is recorded, so that
 /// later readers see it, too.
-fn let_go(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
-    let note = text::loop_waits_note(looped, waits(looped).unwrap_or_default());
+fn release_waiting(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
+    let note = text::loop_waits_note(looped, waiting_reason(looped).unwrap_or_default());
     let judgement = Judgement { effects, ..released(Release::NeedsUser, Verdict::Note(note)) };
     match &looped.limit {
         Some(limit) => waiting(looped, limit.clone(), judgement),
@@ -201,7 +203,7 @@ pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgeme
 }
 
 /// A session that a human releases from its plan is released from its loop, too.
-pub(super) fn word(event: &Event, word: &BindingWord, facts: &Facts, mut judged: Judgement) -> Judgement {
+pub(super) fn on_command(event: &Event, word: &BindingWord, facts: &Facts, mut judged: Judgement) -> Judgement {
     if let (BindingWord::Released(_), Some(looped)) = (word, unfinished(facts))
         && is_bound(event, looped)
     {

@@ -49,7 +49,7 @@ fn is_waiting(text: &str) -> bool {
 /// Returns true for a line that begins with `WAITING:`. It excuses nothing by itself, so it requires no tag.
 fn says_waiting(message: &str) -> bool {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '-');
-    without_talk(message).lines().any(|line| line.trim_start_matches(marks).starts_with("WAITING:"))
+    without_quotations(message).lines().any(|line| line.trim_start_matches(marks).starts_with("WAITING:"))
 }
 
 /// Returns the promise of completion that is accepted, the plan's own first.
@@ -88,7 +88,7 @@ fn last_sentence(text: &str) -> Option<&str> {
 
 /// Returns the range of the text of the last promise.
 fn text_of(message: &str) -> Option<Range<usize>> {
-    let said = without_talk(message).to_ascii_lowercase();
+    let said = without_quotations(message).to_ascii_lowercase();
     let mut end = said.len();
     loop {
         let close = said[..end].rfind(CLOSE)?;
@@ -113,7 +113,7 @@ fn normal(text: &str) -> String {
 }
 
 /// Returns the message with code and block quotes replaced by blanks of the same length.
-fn without_talk(message: &str) -> String {
+fn without_quotations(message: &str) -> String {
     let fences = message.lines().filter(|line| fence(line).is_some()).count();
     // Only the end of a long message is kept, so an odd fence was opened before it.
     let mut open = (message.starts_with('…') && fences % 2 == 1).then_some("");
@@ -291,7 +291,7 @@ mod tests {
             text in "([`~\"<>/\n é…]|<promise>|</promise>|EPIC COMPLETE|```|. )*",
         ) {
             let _ = (means(&text), reason(&text));
-            proptest::prop_assert_eq!(without_talk(&text).len(), text.len());
+            proptest::prop_assert_eq!(without_quotations(&text).len(), text.len());
         }
     }
 }

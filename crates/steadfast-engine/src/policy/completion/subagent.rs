@@ -42,7 +42,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if held.refused >= rules.max_idle || state.stop.refused >= limit {
         return gone(plan, &tasks);
     }
-    let reason = text::refusal(&text::held(first, Ways::of(state, event)), state.stop.refused + 1, limit);
+    let reason = text::refusal(&text::subagent_task_open(first, Ways::of(state, event)), state.stop.refused + 1, limit);
     Judgement {
         verdict: Verdict::Continue { reason },
         changes: vec![Change::SubagentRefused(agent.id.clone())],

@@ -17,7 +17,7 @@ impl Ways {
     }
 
     /// Names the commands that close a task and set it aside.
-    fn on(self, task: &TaskLine, checked: bool) -> String {
+    fn commands(self, task: &TaskLine, checked: bool) -> String {
         let id = &task.id;
         let closes = if checked { "closes it when its check passes" } else { "closes it" };
         // Only Claude Code has that tool, and only in a session with a human.
@@ -44,7 +44,7 @@ pub(super) fn how_many_open(plan: &PlanView) -> String {
 /// The open tasks and the next commands.
 pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
     let checked = plan.brief.current.as_ref().is_some_and(|current| current.check.is_some());
-    let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.on(task, checked)));
+    let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.commands(task, checked)));
     format!("{}{}{}", how_many_open(plan), list(plan), next.unwrap_or_default())
 }
 
@@ -109,11 +109,11 @@ pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
 }
 
 /// For a subagent with a task that it started and has not closed.
-pub(super) fn held(task: &TaskLine, ways: Ways) -> String {
+pub(super) fn subagent_task_open(task: &TaskLine, ways: Ways) -> String {
     let mut text = String::from("This agent started a task that is in progress: ");
     title(&mut text, task);
     // Subagents have no tool to ask the user.
-    format!("{text}. {}", Ways { attended: false, ..ways }.on(task, false))
+    format!("{text}. {}", Ways { attended: false, ..ways }.commands(task, false))
 }
 
 /// `loop l-1a2b3c4d: stage executing, 2 of 2 tasks are done`

@@ -28,13 +28,13 @@ pub(super) fn needs_processes(event: &Event) -> bool {
 
 /// Returns true if there is a process that will end.
 pub(super) fn is_real(stopping: &Stopping, seen: &[Liveness]) -> bool {
-    told(stopping, seen).any(|(_, process)| matches!(process, Liveness::Runs | Liveness::Unknown))
+    named_processes(stopping, seen).any(|(_, process)| matches!(process, Liveness::Runs | Liveness::Unknown))
 }
 
 /// Returns the text about processes that run but do not excuse this stop, for the end of a refusal.
 pub(super) fn not_excused(event: &Event, seen: &[Liveness]) -> String {
     let EventKind::Stop(stopping) = &event.kind else { return String::new() };
-    let lines = told(stopping, seen).take(NAMED).map(|(name, process)| match process {
+    let lines = named_processes(stopping, seen).take(NAMED).map(|(name, process)| match process {
         Liveness::Listens { port } => {
             format!(" `{name}` listens on port {port}: a server does not end by itself, so it does not excuse a stop.")
         }
@@ -46,7 +46,7 @@ pub(super) fn not_excused(event: &Event, seen: &[Liveness]) -> String {
     lines.collect()
 }
 
-fn told<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Iterator<Item = (String, Liveness)> + 'a {
+fn named_processes<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Iterator<Item = (String, Liveness)> + 'a {
     let seen = seen.iter().copied().chain(std::iter::repeat(Liveness::Unknown));
     stopping.processes().zip(seen).map(|(process, seen)| (short(process.name()), seen))
 }

@@ -17,12 +17,12 @@ pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String) -
 }
 
 /// Returns how much a step counts as an answer to the last correction: nothing while the correction itself waits.
-pub(super) fn heard(memory: &Memory) -> u8 {
+pub(super) fn answer_weight(memory: &Memory) -> u8 {
     u8::from(!matches!(memory.batch, Batch::Waiting { .. }))
 }
 
 /// Judges the end of a batch of calls.
-pub(super) fn over(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
+pub(super) fn on_end(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
     let reported = Some(DriftChange::Batch(Batch::Reported));
     match &memory.batch {
         _ if event.agent.is_some() => (Verdict::Pass, None),
