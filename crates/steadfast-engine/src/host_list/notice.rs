@@ -1,6 +1,7 @@
 //! Texts about changes of the host's list: facts, ids first, one line.
 
 use steadfast_model::{HostList, ListItem, TaskId};
+use steadfast_text::truncate;
 
 /// The most changes in one line.
 const NAMED: usize = 3;
@@ -43,7 +44,9 @@ impl Notice {
                     if item.check.is_some() { ", and stays a task of the ledger until its check passes" } else { "" };
                 format!("{} was open and is no longer on it{stays}", name(item))
             }
-            Self::Renamed { id, was, is } => format!("{id} was `{}` and is `{}` now", short(was), short(is)),
+            Self::Renamed { id, was, is } => {
+                format!("{id} was `{}` and is `{}` now", truncate(was, SUBJECT), truncate(is, SUBJECT))
+            }
             Self::Beyond(more) => {
                 format!("it has {more} more than the {} items that Steadfast tracks", HostList::FOLLOWED)
             }
@@ -58,13 +61,6 @@ impl Notice {
 
 /// Returns the name of an item for the agent: its id and subject, or only its subject if it has no id yet.
 pub(crate) fn name(item: &ListItem) -> String {
-    let subject = short(&item.subject);
+    let subject = truncate(&item.subject, SUBJECT);
     if item.id.as_str().is_empty() { format!("`{subject}`") } else { format!("{} `{subject}`", item.id) }
-}
-
-fn short(text: &str) -> String {
-    if text.chars().count() <= SUBJECT {
-        return text.to_owned();
-    }
-    text.chars().take(SUBJECT - 1).chain(['…']).collect()
 }

@@ -1,6 +1,7 @@
 //! Describes the plan to an agent whose context was cut, and how the work goes.
 
 use steadfast_model::{Brief, ExitOn, Host, PlanView, StopRules};
+use steadfast_text::one_line;
 
 use super::tokens::{cut, tokens};
 use super::{promise, text};
@@ -132,10 +133,6 @@ fn listed<'a>(label: &str, lines: impl Iterator<Item = &'a String>) -> String {
 fn labelled(label: &str, text: &str) -> String {
     let stop = if text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{label}: {text}{stop}")
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Puts each part on a line of its own. If not all fit, each part has its share, and passes on what it does not use.

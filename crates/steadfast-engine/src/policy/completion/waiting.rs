@@ -7,6 +7,7 @@
 //! one.
 
 use steadfast_model::{Event, EventKind, Liveness, Stopping};
+use steadfast_text::truncate_line;
 
 use super::promise;
 
@@ -53,9 +54,5 @@ fn named_processes<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Ite
 
 /// Shortens a command to one line, without backticks.
 fn short(command: &str) -> String {
-    let line: String = command.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
-    match line.char_indices().nth(COMMAND) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate_line(&command.replace('`', "'"), COMMAND + 1)
 }
