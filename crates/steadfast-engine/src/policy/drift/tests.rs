@@ -243,7 +243,7 @@ fn ignored_to_the_end_one_action_is_awaited_and_reading_it_is_enough() {
             wakeups: 0,
         })),
     );
-    assert!(note.answer.note.unwrap().contains("a halt among them"));
+    assert!(note.answer.note.unwrap().contains("including a halt"));
     go(&mut state, &read("src/auth/token.rs"));
     assert_eq!((state.drift.course, state.drift.escalation), (Course::Normal, 2));
 }
@@ -365,7 +365,7 @@ fn an_undeclared_scope_is_said_once_and_to_the_human() {
     let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
     go(&mut state, &prompt("Something is broken."));
     let note = go(&mut state, &edit("main.py")).answer.note.unwrap();
-    assert!(note.contains("where the agent looked first: the root of the project. `steadfast"), "{note}");
+    assert!(note.contains("that the agent read first: the root of the project. `steadfast"), "{note}");
 }
 
 #[test]
