@@ -77,7 +77,7 @@ impl Distance {
             Self::Explored => "was only looked at",
             Self::Below => "is deep below a folder of the work",
             Self::Seen => "was only read on the way",
-            Self::Told => "is where the agent was told not to drift to",
+            Self::Told => "is in a folder that an earlier correction named",
             Self::Beside => "is beside the work",
             Self::Distant => "is far from the work",
             Self::Apart => "has nothing to do with the work so far",

@@ -37,18 +37,18 @@ impl Closed<'_> {
             return refused(match rejects {
                 false => {
                     "Steadfast does not know whether a human is at this session. `steadfast plan approve` in a \
-                     terminal does it."
+                     terminal approves it."
                 }
                 true => {
                     "Steadfast does not know whether a human is at this session. `steadfast plan reject` in a terminal \
-                     does it."
+                     rejects it."
                 }
             });
         }
         if self.state.rules.approval.profile == Profile::Hardened {
             return refused(match rejects {
-                false => "in the hardened profile only `steadfast plan approve` in a terminal does it.",
-                true => "in the hardened profile only `steadfast plan reject` in a terminal does it.",
+                false => "in the hardened profile only `steadfast plan approve` in a terminal approves it.",
+                true => "in the hardened profile only `steadfast plan reject` in a terminal rejects it.",
             });
         }
         if rejects {
@@ -82,7 +82,7 @@ impl Closed<'_> {
             self.explain_near_approval(
                 &mut judgement,
                 draft,
-                "the question was the agent's own, and not about this very draft.",
+                "the agent asked its own question; only Steadfast's question about this draft counts.",
             );
             judgement
         })

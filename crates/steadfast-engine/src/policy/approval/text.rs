@@ -53,7 +53,11 @@ pub(super) fn planner(scratch: &str) -> String {
 pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
     let draft = match &gate.draft {
         Some(draft) => {
-            format!(" Plan {} is drafted; on a human's yes Steadfast writes it to `{}`.", draft.short(), draft.path)
+            format!(
+                " Plan {} is drafted; after a human's approval Steadfast writes it to `{}`.",
+                draft.short(),
+                draft.path
+            )
         }
         None => " `steadfast plan propose FILE` keeps a draft for the human to read.".to_owned(),
     };
@@ -122,14 +126,14 @@ pub(super) fn broken(broken: &[SealBreak]) -> String {
 }
 
 /// Added when one event restores only a part of a tree.
-pub(super) const MORE: &str = "More files may be changed. Each event puts back some of them; `steadfast doctor --fix` puts \
-     everything back at once.";
+pub(super) const MORE: &str = "More files may have changed. Each event restores some of them; `steadfast doctor --fix` \
+     restores all of them at once.";
 
 /// For the human.
 pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
     let who = match writer {
         Writer::Agent => "a process of the agent could have done it",
-        Writer::Human | Writer::Unknown => "it is not known whether the agent did it",
+        Writer::Human | Writer::Unknown => "Steadfast does not know whether the agent did it",
     };
     format!("While the plan gate is closed, {}; {who}.", SealBreak::describe(broken))
 }
@@ -144,7 +148,7 @@ pub(super) fn switched(broken: &[SealBreak]) -> String {
 
 pub(super) fn left(broken: &[SealBreak]) -> String {
     format!(
-        "While the plan gate is closed, {} by something other than the agent. It is left as it is.",
+        "While the plan gate is closed, {} by something other than the agent. Steadfast leaves it as it is.",
         SealBreak::describe(broken)
     )
 }

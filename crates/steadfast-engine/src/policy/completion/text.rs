@@ -72,13 +72,13 @@ pub(super) fn all_blocked(plan: &PlanView) -> String {
 
 /// Done tasks whose files changed since their checks passed.
 pub(super) fn stale(stale: &TaskLines, promised: bool) -> String {
-    let promise = if promised { "You wrote that all tasks are complete, but " } else { "" };
+    let promise = if promised { "You promised completion, but " } else { "" };
     format!("{promise}{}. `steadfast task check` runs their checks again.", stale_tasks(stale))
 }
 
 fn stale_tasks(stale: &TaskLines) -> String {
     let are = if stale.all == 1 { "1 done task is stale" } else { &format!("{} done tasks are stale", stale.all) };
-    format!("{are}, files changed since the check passed: {stale}")
+    format!("{are} (files changed since the check passed): {stale}")
 }
 
 pub(super) fn stale_note(stale: &TaskLines) -> String {

@@ -59,7 +59,7 @@ fn without_a_sign_of_a_human_a_prompt_is_not_enough() {
         decision.answer.note.as_deref(),
         Some(
             "Nothing is approved: Steadfast does not know whether a human is at this session. `steadfast plan approve` \
-             in a terminal does it."
+             in a terminal approves it."
         )
     );
 }
@@ -268,7 +268,7 @@ fn an_approve_in_somebody_elses_dialog_is_answered() {
         assert_eq!(approved(&decision), None, "{label}");
         let note = decision.answer.note.unwrap_or_default();
         assert_eq!(
-            note.starts_with("Nothing is approved: the question was the agent's own"),
+            note.starts_with("Nothing is approved: the agent asked its own question"),
             is_told,
             "{label}: {note}"
         );
