@@ -148,7 +148,7 @@ pub(super) fn switched(broken: &[SealBreak]) -> String {
 
 pub(super) fn left(broken: &[SealBreak]) -> String {
     format!(
-        "While the plan gate is closed, {} by something other than the agent. Steadfast leaves it as it is.",
+        "While the plan gate is closed, {} by something other than the agent. It is left as it is.",
         SealBreak::describe(broken)
     )
 }
