@@ -1,15 +1,15 @@
-//! The evaluator of `rules.txt`: which phrase forbids what.
+//! The evaluator of `rules.txt`, which lists the phrases that forbid something.
 //!
-//! A section is a list of rows, and the first row that fits counts: `pattern => outcome`, or a phrase alone. With `->` the next rows are tried
-//! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
-//! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
+//! A section is a list of rows: `pattern => outcome`, or a phrase alone. The first row that fits counts. With `->` the
+//! next rows are tried if the outcome finds nothing. The section `word` is read at every word of a sentence; its rows
+//! are `guard :: pattern => outcome`. The guard tests the words before that word in its clause: it is the name of a
+//! function, or a pattern for all of them. After `said ` it is a pattern for all of the sentence before the word. Other
+//! sections with guards are read at the word where they are used. `<name>` in a pattern is a function below or a section
+//! of phrases.
 //!
-//! After `said ` the guard is a pattern for all of the sentence before the word. A section that has guards is read at the word
-//! where it is asked for. `<name>` in a pattern is a function below or a section of phrases.
-//!
-//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/kinds` behind it: those of
-//! the list `kinds-…` are kept. `&` joins two of them, and
-//! `|` takes the second where the first finds nothing. It reads what the pattern is about.
+//! An outcome is `+kind`, `+kind:name`, a section, or a function below. It reads the words that the pattern is about.
+//! With `/name` behind it, only kinds of the list `kinds-name` are kept. `&` joins two outcomes; `|` takes the second
+//! one if the first finds nothing.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ use super::{LISTS, action, deny, fence, forbid, human_only, noun, object, order,
 const RULES: &str = include_str!("rules.txt");
 
 /// Tells whether the words around a word are of a kind.
-type Stands = fn(&[Word], usize) -> bool;
+type WordTest = fn(&[Word], usize) -> bool;
 
 /// Reads words, or a word together with the words around it.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ enum Outcome {
 }
 
 enum Guard {
-    Is(Stands),
+    Is(WordTest),
     /// Matches all of the clause before the word.
     Before(Pattern),
     /// Matches all of the sentence before the word.
@@ -56,7 +56,7 @@ struct Row {
     pattern: Pattern,
     outcome: Outcome,
     /// If this row finds nothing, the next rows are tried.
-    goes_on: bool,
+    continues: bool,
 }
 
 /// The rows of a section in order, indexed by the words that they can begin with.
@@ -109,7 +109,7 @@ fn first<'r>(rows: impl Iterator<Item = &'r Row>, words: &[Word], at: usize) -> 
         });
         if fits {
             let actions = row.outcome.of(words, at, about);
-            if !row.goes_on || !actions.is_empty() {
+            if !row.continues || !actions.is_empty() {
                 return actions;
             }
         }
@@ -203,7 +203,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
             guards: guards.map(guard).collect::<Result<_, _>>()?,
             pattern: Pattern::of(pattern.trim(), &LISTS, slot)?,
             outcome: Outcome::parse(outcome, &sections)?,
-            goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
+            continues: arrow.is_some_and(|at| line[at..].starts_with("->")),
         };
         let section = grammar.entry(name).or_default();
         section.is_guarded |= fits.contains("::");
@@ -267,7 +267,7 @@ const READERS: [(&str, Reader); 45] = [
     ("work_stays", Reader::At(fence::work_stays)),
 ];
 
-const GUARDS: [(&str, Stands); 6] = [
+const GUARDS: [(&str, WordTest); 6] = [
     ("order", order::is_order),
     ("wish", order::is_wish),
     ("no-aside", |words, at| !forbid::is_aside(words, at)),

@@ -47,7 +47,7 @@ fn is_snake(part: &str) -> bool {
     part.trim_matches('_').contains('_')
 }
 
-/// Returns true for a capital letter in the middle: neither `Token` nor `HTTP`.
+/// Returns true if a capital follows a small letter: not `Token`, not `HTTP`.
 fn is_camel(part: &str) -> bool {
     part.chars().zip(part.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
 }

@@ -209,7 +209,7 @@ fn line<'a>(
         reading.to_mut().effects.retain(|effect| !sweep::is_sweep(effect));
     }
     let reading = &*reading;
-    // A line that only may reach our files is refused while a gate is closed and the line mentions them.
+    // Possible writes of our files are refused, too, while a gate is closed and the line mentions them.
     let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) {
         GuardDecision::Ask
     } else {
