@@ -139,7 +139,7 @@ fn an_unknown_event_is_answered_with_silence() {
     let repository = Repository::new();
     repository.close_gate();
     assert_eq!(repository.ask("PreBrew", Cursor::new(repository.payload(""))), None);
-    assert!(repository.log()[0].ends_with("`PreBrew` is no event of this host"), "{:?}", repository.log());
+    assert!(repository.log()[0].ends_with("unknown event `PreBrew`"), "{:?}", repository.log());
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_folder_without_sessions_is_named() {
     let (code, said) = sandbox.fails(&["backtest", "empty"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: there is no transcript in `empty`
+    error: no transcript found in `empty`
 
     hint: transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them
     ");

@@ -77,7 +77,7 @@ fn what_has_no_copy_is_not_put_back_and_that_is_told() {
     sandbox.hook("PostToolUse", "me", call);
     assert_eq!(fs::read_to_string(sandbox.root().join(".tdd-progress.md")).unwrap(), "something else");
     let said = sandbox.ok(&["why"]);
-    let told = "`.tdd-progress.md` is not as sealed, and there is no copy of it to put back";
+    let told = "`.tdd-progress.md` is not as sealed, and there is no copy to restore it from";
     assert!(said.contains(told), "{said}");
 }
 

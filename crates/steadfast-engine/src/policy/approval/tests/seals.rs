@@ -199,7 +199,7 @@ fn in_tree(paths: usize) -> Facts {
 }
 
 fn too_slow() -> Facts {
-    Facts { tree: Fact::Unknown("over its time budget of 120 ms".into()), ..behind(gate()) }
+    Facts { tree: Fact::Unknown("no answer within 120 ms".into()), ..behind(gate()) }
 }
 
 fn first_in_tree() -> [Effect; 2] {

@@ -142,7 +142,7 @@ fn the_agent_of_a_unit_may_take_back_what_its_unit_is_about_and_nothing_else() {
         let paths = vec!["/repo/src/auth/token.ts".to_owned()];
         plan.brief.taking_back = vec![TakingBack { task: TaskId::new("+2"), paths }];
     }
-    let text = "You do one unit of the plan \"p\" in this git worktree, without a human at hand. Its tasks: +2.\n\
+    let text = "You do one unit of the plan \"p\" in this git worktree, without a human present. Its tasks: +2.\n\
                 `steadfast task next` shows what to do.";
     after(&mut state, &prompt(text), &facts);
     assert_eq!(refusal(&state, &shell("git checkout before -- src/auth/token.ts")), None);
