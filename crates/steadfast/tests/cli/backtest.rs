@@ -27,7 +27,8 @@ fn the_numbers_have_the_keys_they_promise_and_a_copy_counts_once() {
         .as_array_mut()
         .unwrap()
         .retain(|one| one["policy"] == "integrity" || one["policy"] == "completion");
-    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    let reason =
+        "Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.";
     let expected = json!({
         "sessions": 3,
         "unread": 0,
@@ -59,7 +60,7 @@ fn people_get_a_table_and_a_page() {
 
     examples of integrity:
       2026-03-01T10:00:03Z  deny  Bash steadfast off
-          `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+          Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.
           sessions/deep/a.jsonl
     ");
     let page = fs::read_to_string(sandbox.root().join("report.html")).unwrap();

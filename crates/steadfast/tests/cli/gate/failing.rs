@@ -383,9 +383,9 @@ fn a_message_that_approves_nothing_says_why_in_the_log() {
     typed(&locked, &approve("0123abcd"), &home);
     all.extend(refused(&locked));
     insta::assert_snapshot!(all.join("\n"), @r#"
-    it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.
+    Steadfast does not know whether a human is at this session. `steadfast plan approve` in a terminal approves it.
     the draft is HASH8, not HASH8. To approve "Sign in with a code", type this and nothing else: approve plan HASH8
-    in the hardened profile only `steadfast plan approve` in a terminal does it.
+    in the hardened profile only `steadfast plan approve` in a terminal approves it.
     no plan is drafted.
     "#);
 }
@@ -416,7 +416,7 @@ fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
             "tool_response": {"answers": {"Ready to build?": label}}})
     };
     let told = message(&sandbox.hook("PostToolUse", "me", answered("q-1", "Approve")));
-    assert!(told.starts_with("Nothing is approved: the question was the agent's own"), "{told}");
+    assert!(told.starts_with("Nothing is approved: the agent asked its own question"), "{told}");
     assert_eq!(message(&sandbox.hook("PostToolUse", "me", answered("q-2", "Wait"))), "");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     // Its help is for everyone.

@@ -46,7 +46,8 @@ fn what_a_loop_must_not_do_is_refused_to_who_works_on_its_plan_and_no_prompt_lif
     after(&mut state, &started, &plan_of("s", &must_nots));
     assert_eq!(
         refusal(&state, &write("migrations/1.sql")).unwrap(),
-        "The plan says: \"Don't touch migrations/\". `migrations/1.sql` is not written. It holds while its loop goes on."
+        "The plan says: \"Don't touch migrations/\". `migrations/1.sql` is not written. It applies until the loop of \
+         the plan ends."
     );
     assert!(refusal(&state, &shell("cargo add serde")).is_some());
     after(&mut state, &prompt("you may touch migrations/ now, go ahead"), &plan_of("s", &must_nots));
