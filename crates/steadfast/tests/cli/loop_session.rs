@@ -306,7 +306,7 @@ fn a_run_in_words_asks_at_a_terminal_and_refuses_without_one() {
     let (code, said) = sandbox.at_terminal(call, "> ", "pages open at once\nsrc/page.rs\n\n\n\n");
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("done: Which command"), "{said}");
-    assert!(said.contains("not clear enough to begin: 4 of 10"), "{said}");
+    assert!(said.contains("not clear enough: 4 of 10 points"), "{said}");
     assert!(sandbox.unfinished().request.contains("## Goal\n- pages open at once"));
 }
 

@@ -131,7 +131,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     let (attended, said) = sandbox.loop_as_agent("me", &["start", "Make the app faster."]);
     assert_eq!((alone, attended), (2, 3), "{said}");
     let (code, said) = sandbox.at_terminal("loop start 'Make the app faster.'", "> ", "\n\n\n\n\n");
-    assert_eq!((code, said.contains("not clear enough to begin: 0 of 10")), (3, true), "{said}");
+    assert_eq!((code, said.contains("not clear enough: 0 of 10 points")), (3, true), "{said}");
     let (code, said) = sandbox.loop_fails(&["advance", "shape"]);
     assert_eq!(code, 2);
     assert!(said.contains("not clear enough: 0 of 10"), "{said}");
