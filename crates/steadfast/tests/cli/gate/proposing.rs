@@ -175,5 +175,5 @@ fn other_words_around_the_same_plan_are_shown_too() {
     let sandbox = proposed();
     sandbox.write("SPEC.md", format!("{SPEC}\n<!-- Approved by all. -->\n"));
     let (_, said) = sandbox.agent(&["plan", "propose", "SPEC.md", "--path", "PLAN.md"]);
-    assert!(said.contains("\n+<!-- Approved by all. -->\n") && !said.contains("takes the place"), "{said}");
+    assert!(said.contains("\n+<!-- Approved by all. -->\n") && !said.contains("it replaces"), "{said}");
 }
