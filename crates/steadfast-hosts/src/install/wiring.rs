@@ -19,7 +19,8 @@ const IF_THERE: &str = "command -v steadfast >/dev/null || exit 0; exec ";
 
 /// The same at the start of a session with the plugin: whoever installed that expects something to happen, so the script
 /// says once how to install the program. If the script fails, the session goes on.
-const IF_THERE_OR_SAY: &str = "command -v steadfast >/dev/null || { sh \"${CLAUDE_PLUGIN_ROOT}/hooks/missing.sh\"; exit 0; }; exec ";
+const IF_THERE_OR_SAY: &str =
+    "command -v steadfast >/dev/null || { sh \"${CLAUDE_PLUGIN_ROOT}/hooks/missing.sh\"; exit 0; }; exec ";
 
 /// One registered event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

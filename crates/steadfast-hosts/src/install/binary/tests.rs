@@ -130,7 +130,11 @@ fn uvs_cache_is_not_taken_for_a_build_folder() {
     fs::write(root.join("uv/CACHEDIR.TAG"), "").unwrap();
     let refused = BinaryError::Cache { path: cached.clone(), runner: Runner::Uv };
     assert_eq!(find_binary(cached.as_os_str(), &cached, None, &root), Err(refused.clone()));
-    assert!(refused.to_string().ends_with("is in the cache of `uvx`, which deletes it later: hooks would name a missing file"));
+    assert!(
+        refused
+            .to_string()
+            .ends_with("is in the cache of `uvx`, which deletes it later: hooks would name a missing file")
+    );
 }
 
 #[test]
