@@ -39,6 +39,7 @@ mod loop_stages;
 mod mcp;
 mod moved;
 mod output;
+mod packages;
 mod plans;
 mod refine;
 mod release;
