@@ -51,6 +51,7 @@ mod run_states;
 mod run_trouble;
 mod sandbox;
 mod secrets;
+mod shell_lines;
 mod skills;
 mod spec;
 mod status;
