@@ -28,7 +28,8 @@ main() {
     archive="steadfast-$version-$(triple).tar.gz"
     [ -n "$from" ] || from=$(dirname "$0")
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    fresh=
+    trap 'rm -rf "$work"; [ -z "$fresh" ] || rm -f "$fresh"' EXIT
     trap 'exit 1' HUP INT TERM
     get SHA256SUMS
     get "$archive"
@@ -116,13 +117,11 @@ checksum() {
 install_program() {
     mkdir -p "$2"
     # A program that runs cannot be written to, only replaced.
-    cp "$1" "$2/.steadfast.$$"
-    chmod 755 "$2/.steadfast.$$"
-    "$2/.steadfast.$$" -V >/dev/null || {
-        rm -f "$2/.steadfast.$$"
-        fail 'the program does not run on this machine: nothing is installed'
-    }
-    mv -f "$2/.steadfast.$$" "$2/steadfast"
+    fresh=$2/.steadfast.$$
+    cp "$1" "$fresh"
+    chmod 755 "$fresh"
+    "$fresh" -V >/dev/null || fail 'the program does not run on this machine: nothing is installed'
+    mv -f "$fresh" "$2/steadfast"
     echo "steadfast $version is installed: $2/steadfast"
     case ":$PATH:" in
         *":$2:"*)
