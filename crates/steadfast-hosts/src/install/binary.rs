@@ -62,7 +62,7 @@ impl Runner {
                 (_, "_npx") => Some(Self::Npx),
                 ("pnpm", name) if name == "dlx" || name.starts_with("dlx-") => Some(Self::Pnpm),
                 (above, name) if above.starts_with("xfs-") && name.starts_with("dlx-") => Some(Self::Yarn),
-                (_, name) if name.starts_with("bunx-") => Some(Self::Bun),
+                (_, name) if name.starts_with("bunx-") || name.starts_with(".bunx-") => Some(Self::Bun),
                 (_, name) if is_numbered(name, &["archive-v", "environments-v", "builds-v"]) => Some(Self::Uv),
                 (".cache", "pipx") | ("pipx", ".cache") => Some(Self::Pipx),
                 _ => None,

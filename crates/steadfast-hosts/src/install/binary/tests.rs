@@ -88,6 +88,7 @@ fn a_binary_in_the_cache_of_a_package_runner_is_refused() {
         (".cache/pnpm/dlx/3f2a/18f/node_modules/steadfast-cli/bin", Runner::Pnpm),
         ("pnpm/dlx-812/node_modules/steadfast-cli/bin", Runner::Pnpm),
         ("xfs-3f2a/dlx-812/node_modules/steadfast-cli/bin", Runner::Yarn),
+        (".bun/install/cache/.bunx-1000/steadfast-cli@latest/node_modules/steadfast-cli/bin", Runner::Bun),
         ("bunx-1000-steadfast-cli@latest/node_modules/steadfast-cli/bin", Runner::Bun),
         (".cache/uv/archive-v0/3f2a/bin", Runner::Uv),
         ("elsewhere/environments-v2/steadfast-3f2a/bin", Runner::Uv),
