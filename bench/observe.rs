@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use steadfast_model::Fact;
-use steadfast_observe::{Point, Repository, TOOL_EVENT};
+use steadfast_observe::{Checkout, Point, TOOL_EVENT};
 
 const LONG: Duration = Duration::from_secs(120);
 
@@ -61,7 +61,7 @@ impl Bench {
     }
 
     fn table(&self, private: &Path, control: &Path) {
-        let repository = Repository::find(&self.root);
+        let repository = Checkout::find(&self.root);
         let commit = self.git(&["rev-parse", "HEAD"]).trim().to_owned();
         let ten: Vec<String> = (10..20).map(|n| format!("d0/e0/f{n}.txt")).collect();
         let list = ten.join("\n") + "\n";
@@ -72,7 +72,7 @@ impl Bench {
         let others: [&str; 4] = ["ls-files", "--others", "--exclude-standard", "-z"];
         let diff = |point: &str| drop(self.git(&["diff", "--name-status", "-z", "--no-renames", point]));
 
-        let find = || drop(Repository::find(&self.root.join("d0/e0")));
+        let find = || drop(Checkout::find(&self.root.join("d0/e0")));
         let whereabouts = ["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
         self.row("find", &[Box::new(find), Box::new(|| drop(self.git(&whereabouts)))]);
         let branch = || drop(known(repository.branch(LONG)));
@@ -132,7 +132,7 @@ impl Bench {
 
     /// How long a tool event waits at the most, whether it gets its answer or not; and how long a mere sleep of that
     /// time takes on this machine, beside a git that nobody waits for.
-    fn worst_of_tool_events(&self, repository: &Repository) {
+    fn worst_of_tool_events(&self, repository: &Checkout) {
         let (mut worst, mut asleep, mut over) = (Duration::ZERO, Duration::ZERO, 0);
         for _ in 0..50 {
             let began = Instant::now();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use steadfast_hosts::transcript::{Cursor, Stats, Tail, Transcript, Writer, decodes};
+use steadfast_hosts::transcript::{Stats, Transcript, TranscriptCursor, TranscriptTail, Writer, decodes};
 
 /// Rounds of what is quick, and of what starts a program over the whole folder.
 const ROUNDS: u32 = 30;
@@ -168,7 +168,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
 /// A session that grows, and somebody who looks after every line.
 struct Growing {
     path: PathBuf,
-    cursor: Cursor,
+    cursor: TranscriptCursor,
     number: u32,
 }
 
@@ -185,7 +185,7 @@ impl Growing {
                 break;
             }
         }
-        let mut tail = Tail::open(&path, None).unwrap();
+        let mut tail = TranscriptTail::open(&path, None).unwrap();
         while tail.next().is_some() {}
         Self { path, cursor: tail.cursor(), number: 1_000_000_000 }
     }
@@ -193,7 +193,7 @@ impl Growing {
     fn look(&mut self) {
         self.number += 1;
         OpenOptions::new().append(true).open(&self.path).unwrap().write_all(row(self.number).as_bytes()).unwrap();
-        let mut tail = Tail::open(&self.path, Some(&self.cursor)).unwrap();
+        let mut tail = TranscriptTail::open(&self.path, Some(&self.cursor)).unwrap();
         let mut seen = 0;
         while tail.next().is_some() {
             seen += 1;

@@ -1,11 +1,11 @@
 use std::convert::Infallible;
 
 use steadfast_engine::drift::{Fit, Signal, Without, follow, written};
-use steadfast_engine::{Decision, Heard};
+use steadfast_engine::{ParsedEvent, PolicyDecision};
 use steadfast_hook::{Redacted, World, handle};
 use steadfast_model::{
-    Change, DriftChange, Effect, Event, EventKind, Fact, Facts, Level, Needs, Neighbours, Opinion, PolicyName, State,
-    Step, Verdict,
+    Change, DriftChange, Effect, Event, EventKind, Fact, Facts, Level, Needs, Neighbours, PolicyName, PolicyOpinion,
+    State, Step, Verdict,
 };
 
 use crate::refiner::refined;
@@ -34,7 +34,7 @@ const ALL: [Signal; 13] = [
     Signal::Words,
     Signal::Companions,
     Signal::Neighbours,
-    Signal::Kin,
+    Signal::SimilarName,
     Signal::Folders,
     Signal::Reads,
     Signal::Documents,
@@ -99,7 +99,7 @@ impl World for Session<'_, '_> {
     }
 
     /// The facts of a hook that a transcript can stand in for: what other sessions wrote together.
-    fn look(&self, needs: Needs, before: &State, event: &Heard<'_>, seen: Facts) -> Facts {
+    fn look(&self, needs: Needs, before: &State, event: &ParsedEvent<'_>, seen: Facts) -> Facts {
         if !needs.neighbours {
             return seen;
         }
@@ -119,9 +119,9 @@ impl World for Session<'_, '_> {
     fn record(
         &mut self,
         before: State,
-        event: &Heard<'_>,
-        decide: impl FnOnce(&State) -> (Facts, Decision),
-    ) -> Result<Decision, Infallible> {
+        event: &ParsedEvent<'_>,
+        decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
+    ) -> Result<PolicyDecision, Infallible> {
         let Engine { without, fit, .. } = self.engine;
         let (facts, decision) = decide(&before);
         self.changes.clone_from(&decision.changes);
@@ -134,7 +134,7 @@ impl World for Session<'_, '_> {
         Ok(decision)
     }
 
-    fn act(&mut self, _event: &Event, _decision: &mut Decision) {}
+    fn act(&mut self, _event: &Event, _decision: &mut PolicyDecision) {}
 }
 
 impl Scorer for Engine<'_> {
@@ -165,6 +165,6 @@ fn step(change: &Change) -> Option<&Step> {
     }
 }
 
-fn is_denied(opinion: &Opinion) -> bool {
+fn is_denied(opinion: &PolicyOpinion) -> bool {
     opinion.policy == PolicyName::Constraint && matches!(opinion.verdict, Verdict::Deny { .. })
 }

@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steadfast_hosts::{Around, decode};
+use steadfast_hosts::{WireContext, decode};
 use steadfast_model::{EventName, Host, Millis, Via};
 
 fuzz_target!(|data: &[u8]| {
-    let around = Around { at: Millis(0), cwd: "/".into(), session: None, attended: None, other_host: None };
+    let around = WireContext { at: Millis(0), cwd: "/".into(), session: None, attended: None, other_host: None };
     let Some((choice, payload)) = data.split_first() else { return };
     let event = EventName::ALL[usize::from(*choice) % EventName::ALL.len()];
     let host = Host::ALL[usize::from(*choice >> 5) % Host::ALL.len()];

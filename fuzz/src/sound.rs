@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{Plan, TaskId};
-use steadfast_plan::{Options, compile, lint, render};
+use steadfast_plan::{CompileOptions, compile, lint, render};
 
 /// No panic, something is said about what does not compile, and what does is sound.
 pub(crate) fn check(text: &str, name: &str) {
-    let options = Options::default();
+    let options = CompileOptions::default();
     match compile(text, name, &options) {
         Ok(compiled) => {
             assert!(!compiled.warnings.iter().any(|problem| problem.is_error()), "an error among the warnings");

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use steadfast_model::{Opinion, PolicyName, Record, Ruling};
+use steadfast_model::{PolicyName, PolicyOpinion, Record, Ruling};
 use steadfast_sim::{Action, Scenario, Turn};
 
 use crate::agents::Program;
@@ -261,7 +261,7 @@ fn a_wiring_that_a_script_changed_is_told_at_the_next_event(program: &Program) {
     executable(&scene, "rewire.sh", &format!("#!/bin/sh\ncp without.json {}\n", path.display()));
     let noted = |run: &Run| -> Vec<(&'static str, String)> {
         let said = |record: &Record| {
-            let of_integrity = |opinion: &&Opinion| opinion.policy == PolicyName::Integrity;
+            let of_integrity = |opinion: &&PolicyOpinion| opinion.policy == PolicyName::Integrity;
             let opinion = record.opinions.iter().find(of_integrity)?;
             Some((name(record), opinion.verdict.text().to_owned()))
         };

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use steadfast_e2e::agents::Agent;
-use steadfast_hosts::launch::{Headless, LaunchOptions, Permissions, claude, codex, headless};
+use steadfast_hosts::launch::{AgentPermissions, Headless, LaunchOptions, claude, codex, headless};
 use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::{AgentEnd, AgentEvent};
 use steadfast_model::{Host, Spent, Via};
-use steadfast_runner::agent::{Assignment, Departed, Departure, Heard, attend};
+use steadfast_runner::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
 use steadfast_sim::{Scenario, ScriptedModel};
 
 use crate::agents::Program;
@@ -127,7 +127,7 @@ fn attended(scene: &Scene, scenario: Scenario, extra: &[&str]) -> (Departure, Ve
         budget_micro_usd: None,
         max_turns: None,
         steadfast: scene.dir().join("bin/steadfast"),
-        permissions: Permissions::Edit,
+        permissions: AgentPermissions::Edit,
         extra,
     });
     let alone = Some(scene.alone(model.url()));
@@ -146,7 +146,7 @@ fn attended(scene: &Scene, scenario: Scenario, extra: &[&str]) -> (Departure, Ve
     };
     let mut events = Vec::new();
     let departure = attend(&assignment, &AtomicBool::new(false), &mut |heard| {
-        if let Heard::Event(event) = heard {
+        if let AgentUpdate::Event(event) = heard {
             events.push(event);
         }
     });

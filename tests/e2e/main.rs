@@ -40,7 +40,7 @@ mod host_list;
 mod housekeeping;
 mod journal;
 mod let_go;
-mod looped;
+mod loops;
 mod mcp;
 mod owners;
 mod plugin;

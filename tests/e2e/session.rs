@@ -115,7 +115,6 @@ impl<'a> Session<'a> {
             .stdin(Stdio::null())
             .stdout(file("stdout"))
             .stderr(file("stderr"));
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn().unwrap();
         Running { scene, model, child, started: Instant::now(), output }

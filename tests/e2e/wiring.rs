@@ -190,12 +190,6 @@ impl Trees {
     }
 }
 
-#[cfg(unix)]
 fn mode(metadata: &fs::Metadata) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&metadata.permissions())
-}
-
-#[cfg(not(unix))]
-fn mode(metadata: &fs::Metadata) -> u32 {
-    u32::from(metadata.permissions().readonly())
 }

@@ -4,7 +4,10 @@
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
 
 pub mod process;
+pub mod prose;
+pub mod random;
 pub mod skip;
+pub mod sources;
 pub mod tool;
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -14,7 +14,7 @@ mod test;
 use std::process::ExitCode;
 
 use xtask::process::{cargo, run};
-use xtask::{Result, process, skip, tool};
+use xtask::{Result, process, prose, skip, tool};
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
@@ -35,6 +35,9 @@ usage: cargo xtask CHORE
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call (dist) and compares with the kept count; --set keeps the
                        counts of dev, which `test` compares, and of dist
+  prose --count        how often messages, help texts and comments use words that the house replaces
+  prose --sample COMMENTS MESSAGES HELP --seed HEX
+                       so many texts of each kind in full, drawn at random, for a reader to mark
   picture              draws docs/demo.svg from what the demo prints
   release              what people install, with checksums, in target/release-files: archive, install.sh, npm packages,
                        wheel, .deb (--target aarch64-unknown-linux-gnu adds another machine's, --from URL tells install.sh
@@ -60,6 +63,10 @@ fn main() -> ExitCode {
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
+        ["prose", "--count"] => count_prose(),
+        ["prose", "--sample", comments, messages, help, "--seed", seed] => {
+            sample_prose([comments, messages, help], seed)
+        }
         ["release", rest @ ..] => run(cargo(["run", "--quiet", "--package", "xtask-package", "--"]).args(rest)),
         ["fuzz"] => fuzz::fuzz(60, fuzz::Build::Optimised),
         ["fuzz", seconds] => {
@@ -82,4 +89,18 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn count_prose() -> Result<()> {
+    print!("{}", prose::count(&prose::collect()?));
+    Ok(())
+}
+
+fn sample_prose(sizes: [&str; 3], seed: &str) -> Result<()> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number of texts"));
+    let [comments, messages, help] = sizes;
+    let size = prose::Size { comments: number(comments)?, messages: number(messages)?, help: number(help)? };
+    let seed = u64::from_str_radix(seed, 16).map_err(|_| format!("the seed `{seed}` is not a hexadecimal number"))?;
+    print!("{}", prose::sample(&prose::collect()?, size, seed));
+    Ok(())
 }

@@ -2,7 +2,8 @@
 //! one by one only, and `std::fs` alone has dozens, so this looks for the names in the source.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use xtask::sources::production_sources;
 
 use crate::Result;
 use crate::process::root;
@@ -18,31 +19,13 @@ const NAMES: [&str; 3] = ["SystemTime", "UNIX_EPOCH", "Instant"];
 pub(crate) fn check() -> Result<()> {
     let mut found = Vec::new();
     for name in PURE {
-        for file in sources(&root().join(format!("crates/steadfast-{name}/src")))? {
+        for file in production_sources(&root().join(format!("crates/steadfast-{name}/src")))? {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root()).unwrap_or(&file).display();
             found.extend(effects(&text).into_iter().map(|(line, name)| format!("{shown}:{line}: {name}")));
         }
     }
     if found.is_empty() { Ok(()) } else { Err(format!("effects in pure crates:\n{}", found.join("\n")).into()) }
-}
-
-/// The source files below a folder, tests left out.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-        if is_test {
-            continue;
-        }
-        if path.is_dir() {
-            files.extend(sources(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(files)
 }
 
 /// The lines that name an effect, up to the tests of the file.

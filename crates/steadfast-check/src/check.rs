@@ -12,7 +12,7 @@
 //! The variables by which a host marks its agent's processes are passed on: a check that calls `steadfast` is no
 //! human.
 
-mod kin;
+mod process_tree;
 mod report;
 mod shell;
 mod supervisor;

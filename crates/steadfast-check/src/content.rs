@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use steadfast_model::Fact;
-use steadfast_observe::{Kind, Repository};
+use steadfast_observe::{Checkout, CheckoutKind};
 
 const BUDGET: Duration = Duration::from_secs(5);
 
@@ -12,7 +12,7 @@ const BUDGET: Duration = Duration::from_secs(5);
 pub(crate) fn content_id(path: &Path) -> Result<String, String> {
     let real = fs::canonicalize(path).map_err(|error| error.to_string())?;
     let root = real.parent().unwrap_or(Path::new("/")).to_owned();
-    let folder = Repository { root, kind: Kind::None, project: None };
+    let folder = Checkout { root, kind: CheckoutKind::None, project: None };
     match folder.object_ids(&[&real], BUDGET) {
         Fact::Known(ids) => {
             ids.into_values().flatten().next().map(|id| id.to_string()).ok_or_else(|| "it is gone".to_owned())

@@ -28,6 +28,6 @@ mod reference;
 mod taskfile;
 
 pub use file::DefineError;
-pub use part::{Definition, Part, State};
+pub use part::{Definition, DefinitionPart, PartState};
 pub use reader::define;
-pub use reference::{Entry, Reference, Run, Target, references};
+pub use reference::{FileRunner, ManifestEntry, Reference, ReferenceTarget, references};

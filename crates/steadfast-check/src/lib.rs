@@ -4,18 +4,13 @@
 //! [`process`], [`tail`] and [`watcher`] are for every process that is supervised, agents among them.
 
 pub mod artifact;
-#[cfg(unix)]
 mod check;
 mod content;
 pub mod definition;
-#[cfg(unix)]
 pub mod process;
-#[cfg(unix)]
 pub mod tail;
-#[cfg(unix)]
 pub mod watcher;
 
-#[cfg(unix)]
 pub use check::{CheckReport, CheckRun, LeftBehind, NoSupervisor, Supervisor};
 
 /// Every process that works for an orchestrated run has this variable, with the run's id.

@@ -6,7 +6,7 @@ use rustix::process::Pid;
 
 /// What `/proc/<pid>/stat` says.
 #[derive(Debug)]
-pub struct Entry {
+pub struct ProcessStat {
     pub pid: Pid,
     pub parent: i32,
     pub group: i32,
@@ -16,7 +16,7 @@ pub struct Entry {
     pub started: u64,
 }
 
-pub fn entries() -> Vec<Entry> {
+pub fn entries() -> Vec<ProcessStat> {
     pids().into_iter().filter_map(entry).collect()
 }
 
@@ -25,14 +25,14 @@ pub fn pids() -> Vec<Pid> {
     folder.flatten().filter_map(|found| Pid::from_raw(found.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-pub fn entry(pid: Pid) -> Option<Entry> {
+pub fn entry(pid: Pid) -> Option<ProcessStat> {
     let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     // The name of the program is in parentheses and may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |at: usize| fields.get(at)?.parse().ok();
-    Some(Entry {
+    Some(ProcessStat {
         pid,
         dead: matches!(*fields.first()?, "Z" | "X" | "x"),
         parent: number(1)?,

@@ -3,7 +3,7 @@
 /// It is read as it comes, so that neither a hundred megabytes nor a progress bar that is drawn a million times takes
 /// more than twice what is kept.
 #[derive(Debug)]
-pub struct Tail {
+pub struct OutputTail {
     keep: usize,
     text: Vec<u8>,
     /// Where the current line begins in `text`.
@@ -33,7 +33,7 @@ const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const BACKSPACE: u8 = 0x08;
 
-impl Tail {
+impl OutputTail {
     pub fn of(keep: usize) -> Self {
         Self { keep, text: Vec::new(), line: 0, returned: false, escape: Escape::No, cut: false, total: 0 }
     }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn seen(bytes: &[u8]) -> String {
-        let mut tail = Tail::of(1 << 16);
+        let mut tail = OutputTail::of(1 << 16);
         tail.push(bytes);
         tail.finish().0
     }
@@ -172,14 +172,14 @@ mod tests {
 
     #[test]
     fn the_end_begins_with_a_whole_line() {
-        let mut tail = Tail::of(12);
+        let mut tail = OutputTail::of(12);
         tail.push(b"first line\nsecond\nthird\n");
         assert_eq!(tail.finish(), ("third".to_owned(), 24));
     }
 
     #[test]
     fn of_one_long_line_the_end_is_kept() {
-        let mut tail = Tail::of(4);
+        let mut tail = OutputTail::of(4);
         tail.push(&[b'a'; 1_000]);
         tail.push(b"bcd");
         assert_eq!(tail.finish(), ("abcd".to_owned(), 1_003));
@@ -188,14 +188,14 @@ mod tests {
     proptest! {
         #[test]
         fn the_parts_in_which_bytes_come_do_not_matter(bytes: Vec<u8>, size in 1_usize..7) {
-            let mut tail = Tail::of(1 << 16);
+            let mut tail = OutputTail::of(1 << 16);
             bytes.chunks(size).for_each(|part| tail.push(part));
             prop_assert_eq!(tail.finish().0, seen(&bytes));
         }
 
         #[test]
         fn never_more_is_kept_than_asked_for(bytes: Vec<u8>, keep in 0_usize..40) {
-            let mut tail = Tail::of(keep);
+            let mut tail = OutputTail::of(keep);
             for part in bytes.chunks(3) {
                 tail.push(part);
                 prop_assert!(tail.text.len() <= keep * 2 + 3);

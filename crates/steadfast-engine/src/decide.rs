@@ -1,14 +1,14 @@
 use steadfast_model::{
-    Answer, Change, Direction, Effect, Event, EventKind, Facts, Mode, Needs, Opinion, PolicyName, Ruling, State,
+    Answer, Change, Direction, Effect, Event, EventKind, Facts, Mode, Needs, PolicyName, PolicyOpinion, Ruling, State,
     Verdict,
 };
 
-use crate::{Heard, POLICIES, book, claim, forged, goal, repeat, scheduled};
+use crate::{POLICIES, ParsedEvent, claim, forged, goal, repeat, scheduled, session_changes};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decision {
-    pub opinions: Vec<Opinion>,
+pub struct PolicyDecision {
+    pub opinions: Vec<PolicyOpinion>,
     pub answer: Answer,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
@@ -16,19 +16,19 @@ pub struct Decision {
     pub upkeep: Vec<Effect>,
 }
 
-/// What has to be known before [`decide`]. Who asks both has the event [`Heard`] once.
+/// What has to be known before [`decide`]. Who asks both has the event [`ParsedEvent`] once.
 pub fn needs(state: &State, event: &Event) -> Needs {
-    Heard::of(event).needs(state)
+    ParsedEvent::of(event).needs(state)
 }
 
 /// What to answer, and what that changes.
 ///
 /// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.
-pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
-    Heard::of(event).decide(state, facts)
+pub fn decide(state: &State, event: &Event, facts: &Facts) -> PolicyDecision {
+    ParsedEvent::of(event).decide(state, facts)
 }
 
-impl Heard<'_> {
+impl ParsedEvent<'_> {
     /// What has to be known before it is decided.
     pub fn needs(&self, state: &State) -> Needs {
         if repeat::answered(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
@@ -38,19 +38,19 @@ impl Heard<'_> {
     }
 
     /// What to answer, and what that changes.
-    pub fn decide(&self, state: &State, facts: &Facts) -> Decision {
+    pub fn decide(&self, state: &State, facts: &Facts) -> PolicyDecision {
         let event = self;
         if let EventKind::Forged(sent) = &event.kind {
             return forged::noted(sent);
         }
         if let Some(answer) = repeat::answered(state, event) {
-            return Decision { changes: repeat::again(state, event), answer, ..Decision::default() };
+            return PolicyDecision { changes: repeat::again(state, event), answer, ..PolicyDecision::default() };
         }
 
-        let mut decision = Decision {
-            changes: book::keep(state, event, facts),
+        let mut decision = PolicyDecision {
+            changes: session_changes::of_event(state, event, facts),
             effects: claim::effects(event),
-            ..Decision::default()
+            ..PolicyDecision::default()
         };
         // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
         let mut state = state.clone();
@@ -74,12 +74,12 @@ impl Heard<'_> {
                 continue;
             }
             decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
-            decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
+            decision.opinions.push(PolicyOpinion { policy: policy.name(), mode, verdict: judgement.verdict });
         }
         if let Some(told) = scheduled::told(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { Mode::Enforce };
             decision.answer.add(tie(Verdict::Note(told.clone()), mode), Direction::Advice);
-            decision.opinions.push(Opinion { policy: PolicyName::Approval, mode, verdict: Verdict::Note(told) });
+            decision.opinions.push(PolicyOpinion { policy: PolicyName::Approval, mode, verdict: Verdict::Note(told) });
         }
         if let Some(told) = forged::told(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { state.rules.integrity };
@@ -91,8 +91,8 @@ impl Heard<'_> {
         }
 
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
-        decision.changes.extend(book::close(event, &decision.answer));
-        decision.upkeep = book::upkeep(event, facts, &decision);
+        decision.changes.extend(session_changes::close(event, &decision.answer));
+        decision.upkeep = session_changes::upkeep(event, facts, &decision);
         decision
     }
 }

@@ -1,14 +1,15 @@
 //! An event that no host sent: written down, shown to the human, and nothing else.
 
-use steadfast_model::{Change, Event, EventKind, Forged, Mode, Opinion, PolicyName, State, Verdict};
+use steadfast_model::{Change, Event, EventKind, Forged, Mode, PolicyName, PolicyOpinion, State, Verdict};
 
-use crate::Decision;
+use crate::PolicyDecision;
 
 /// What follows from a forged event: it is written down. Whoever sent it is answered nothing.
-pub(crate) fn noted(forged: &Forged) -> Decision {
+pub(crate) fn noted(forged: &Forged) -> PolicyDecision {
     let told = forged.told();
-    let opinion = Opinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
-    Decision { opinions: vec![opinion], changes: vec![Change::Forged(told)], ..Decision::default() }
+    let opinion =
+        PolicyOpinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
+    PolicyDecision { opinions: vec![opinion], changes: vec![Change::Forged(told)], ..PolicyDecision::default() }
 }
 
 /// What the human reads of forged events at the next stop.
@@ -40,7 +41,7 @@ mod tests {
         event(EventKind::Forged(forged))
     }
 
-    fn go(state: &mut State, event: &Event) -> Decision {
+    fn go(state: &mut State, event: &Event) -> PolicyDecision {
         let decision = decide(state, event, &Facts::default());
         state.advance(state.sequence + 1, event.at, &decision.changes);
         decision

@@ -1,6 +1,6 @@
 //! The same event through two wirings is counted once and answered the same.
 
-use steadfast_model::{Answer, Change, Event, EventKind, Held, LastStop, Seen, State, ToolCall, Vias, fnv};
+use steadfast_model::{Answer, Change, Event, EventKind, LastStop, Seen, State, SubagentTasks, ToolCall, Vias, fnv};
 
 /// The answer already given, if this event has been here before.
 pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
@@ -61,7 +61,7 @@ fn is_subagents(event: &Event) -> bool {
     matches!(event.kind, EventKind::SubagentStop(_))
 }
 
-fn held<'a>(state: &'a State, event: &Event) -> Option<&'a Held> {
+fn held<'a>(state: &'a State, event: &Event) -> Option<&'a SubagentTasks> {
     state.held_by(&event.agent.as_ref()?.id)
 }
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use steadfast_engine::{decide, needs};
 use steadfast_model::{
-    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Content, Counts, DoneHere, Effect,
-    Entry, Event, EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, OnBranch, Outcome, PlanId, PlanView,
+    Action, AddedBy, Agent, AgentId, Approval, BackgroundTask, Brief, Change, Checking, Content, Counts, DoneHere,
+    Effect, Entry, Event, EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, OnBranch, Outcome, PlanId, PlanView,
     PromptOrigin, Record, Release, Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping,
     TaskChanged, TaskId, TaskLine, TaskLines, ToolCall, ToolResult, ToolUseId, Via,
 };
@@ -42,7 +42,7 @@ fn message() -> impl Strategy<Value = Option<String>> {
 }
 
 fn stopping() -> impl Strategy<Value = Stopping> {
-    let background = Background { what: "subagent".into(), status: "running".into(), command: None };
+    let background = BackgroundTask { what: "subagent".into(), status: "running".into(), command: None };
     (any::<bool>(), message(), proptest::option::weighted(0.9, Just(Vec::new())), 0..20_u32).prop_map(
         move |(again, last_message, quiet, wakeups)| Stopping {
             again,

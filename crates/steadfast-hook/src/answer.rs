@@ -2,7 +2,7 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use steadfast_engine::Decision;
+use steadfast_engine::PolicyDecision;
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::{WireError, decode, encode, transcript_path};
 use steadfast_model::{
@@ -10,8 +10,8 @@ use steadfast_model::{
 };
 use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
 
-use crate::call::Call;
-use crate::checkout::{Around, Checkout, StepError};
+use crate::call::HookCall;
+use crate::checkout::{EventError, HookContext, SessionCheckout};
 use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::redacted::Redacted;
@@ -23,7 +23,7 @@ const PAYLOAD: u64 = 64 << 20;
 
 /// What the process around a hook says of itself.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct HookEnvironment {
     pub now: Millis,
     pub cwd: PathBuf,
     /// The checkout a session was started in, as the host's environment names it.
@@ -51,10 +51,10 @@ pub struct Surroundings {
     pub task_list: fn() -> Option<String>,
 }
 
-impl Surroundings {
-    fn of_checkout(&self) -> Around<'_> {
+impl HookEnvironment {
+    fn of_checkout(&self) -> HookContext<'_> {
         let Self { homes, follow, programs, .. } = *self;
-        Around { run_spent: self.run_spent.as_deref(), homes, follow, programs }
+        HookContext { run_spent: self.run_spent.as_deref(), homes, follow, programs }
     }
 
     /// Where to look for a place: where the event happened, where the hook was started, where the session began.
@@ -65,16 +65,16 @@ impl Surroundings {
 
 /// What came of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct HookAnswer {
     /// What goes to standard output, or nothing.
     pub said: Option<String>,
     /// What is begun in the background when the host has its answer.
-    pub background: Vec<Background>,
+    pub background: Vec<BackgroundWork>,
 }
 
 /// Work that takes longer than a hook may.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Background {
+pub enum BackgroundWork {
     /// Ask the user's command about the goal of a session.
     Refine {
         /// The root of the checkout.
@@ -90,7 +90,7 @@ pub enum Background {
     },
 }
 
-impl Background {
+impl BackgroundWork {
     fn of(effect: &Effect, root: &Path, session: &SessionId) -> Option<Self> {
         let root = || root.to_owned();
         match effect {
@@ -104,23 +104,23 @@ impl Background {
 /// The answer to one event: whatever a host sends, and however our own code panics, there is one.
 ///
 /// That it comes in time is for whoever owns the process to see to. Where it does not, [`fallback`] answers.
-pub fn answer(call: &Call, around: &Surroundings, stdin: impl Read) -> Answered {
+pub fn answer(call: &HookCall, around: &HookEnvironment, stdin: impl Read) -> HookAnswer {
     std::panic::set_hook(Box::new(|_| {}));
     let done = match catch_unwind(AssertUnwindSafe(|| work(call, around, stdin))) {
         Ok(done) => done,
         Err(panic) => Err(format!("panicked: {}", message(&*panic))),
     };
-    done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), background: Vec::new() })
+    done.unwrap_or_else(|why| HookAnswer { said: fallback(call, around, &why), background: Vec::new() })
 }
 
-fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Answered, String> {
+fn work(call: &HookCall, around: &HookEnvironment, stdin: impl Read) -> Result<HookAnswer, String> {
     let mut payload = Vec::with_capacity(8 << 10);
     stdin.take(PAYLOAD).read_to_end(&mut payload).map_err(|error| format!("cannot read the payload: {error}"))?;
     judge(call, around, &payload)
 }
 
-fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered, String> {
-    let outside = steadfast_hosts::Around {
+fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<HookAnswer, String> {
+    let outside = steadfast_hosts::WireContext {
         at: around.now,
         cwd: around.cwd.to_string_lossy().into_owned(),
         session: around.session.clone(),
@@ -130,11 +130,11 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let mut event = match decode(call.host, call.via, &call.event, payload, &outside) {
         Ok(event) => event,
         // It reads the settings of the host that we are wired into, and is no session of ours: it continues.
-        Err(WireError::OtherHost(_)) => return Ok(Answered::default()),
+        Err(WireError::OtherHost(_)) => return Ok(HookAnswer::default()),
         Err(error) => return Err(error.to_string()),
     };
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
-    let Some(place) = home_of(&event, around) else { return Ok(Answered::default()) };
+    let Some(place) = home_of(&event, around) else { return Ok(HookAnswer::default()) };
     if is_for_humans(&event) && event.attended != Some(false) {
         let may_be = sender::may_be_attended(&place, around.peer);
         event.attended = if may_be { event.attended.or_else(process::is_attended) } else { Some(false) };
@@ -151,8 +151,8 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let seen = seen(&place, around, &event, payload, known);
     let session = event.session.clone();
-    let checkout = Checkout::new(&place, &config, around.of_checkout(), glance);
-    let Decision { mut answer, effects, upkeep, .. } =
+    let checkout = SessionCheckout::new(&place, &config, around.of_checkout(), glance);
+    let PolicyDecision { mut answer, effects, upkeep, .. } =
         handle(checkout, event, around, seen).map_err(|error| error.to_string())?;
     if call.host == Host::Codex {
         name_program(&mut answer, around.programs);
@@ -160,12 +160,12 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     // What was read has a name.
     let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
     let done_later = effects.iter().chain(&upkeep);
-    let background = done_later.filter_map(|effect| Background::of(effect, &place.root, &session)).collect();
-    Ok(Answered { said, background })
+    let background = done_later.filter_map(|effect| BackgroundWork::of(effect, &place.root, &session)).collect();
+    Ok(HookAnswer { said, background })
 }
 
 /// What comes with an event: who sent it, and what its payload says beside it.
-fn seen(place: &Place, around: &Surroundings, event: &Event, payload: &[u8], known: Vec<Noted>) -> Facts {
+fn seen(place: &Place, around: &HookEnvironment, event: &Event, payload: &[u8], known: Vec<Noted>) -> Facts {
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
     // A session that was begun before we were called for it had no start.
@@ -182,14 +182,14 @@ fn seen(place: &Place, around: &Surroundings, event: &Event, payload: &[u8], kno
 
 /// The event of a payload, and before it what the host's list of tasks says.
 fn handle(
-    mut checkout: Checkout<'_>,
+    mut checkout: SessionCheckout<'_>,
     mut event: Redacted,
-    around: &Surroundings,
+    around: &HookEnvironment,
     seen: Facts,
-) -> Result<Decision, StepError> {
+) -> Result<PolicyDecision, EventError> {
     let source = checkout.tasks_from(event.at);
     if host_list::is_of_unfollowed(&event, source) {
-        return Ok(Decision::default());
+        return Ok(PolicyDecision::default());
     }
     let look = |state| host_list::seen(&checkout.around, around.task_list, state, &event);
     let noticed = match checkout.state().and_then(look) {
@@ -238,7 +238,7 @@ fn name_program(answer: &mut Answer, programs: fn() -> Vec<PathBuf>) {
 
 /// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a
 /// place that knows it comes before one that does not.
-fn home_of(event: &Event, around: &Surroundings) -> Option<Place> {
+fn home_of(event: &Event, around: &HookEnvironment) -> Option<Place> {
     let mut first = None;
     for directory in around.directories(event.cwd.as_ref()) {
         let Some(place) = Place::find(directory, around.user_state.as_deref()) else { continue };

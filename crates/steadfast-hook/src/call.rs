@@ -7,7 +7,7 @@ use steadfast_model::{Host, UnknownName, Via};
 /// `steadfast hook --host H --via V EVENT`, as it stands in a host's settings. Read by hand: an argument parser costs
 /// more than all the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct HookCall {
     pub host: Host,
     pub via: Via,
     /// The event in the host's spelling.
@@ -24,7 +24,7 @@ pub enum CallError {
     Unexpected(String),
 }
 
-impl Call {
+impl HookCall {
     /// What a link to the binary is called with by its name: the hosts' settings name one for each event.
     pub fn of_link(argv0: &OsStr) -> Option<Self> {
         let (host, via, event) = link_call(Path::new(argv0).file_name()?.to_str()?)?;
@@ -60,22 +60,22 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Call, CallError> {
-        Call::parse(line.split_whitespace())
+    fn parse(line: &str) -> Result<HookCall, CallError> {
+        HookCall::parse(line.split_whitespace())
     }
 
     #[test]
     fn the_installed_command_is_read() {
-        let call = Call { host: Host::Codex, via: Via::User, event: "Stop".into() };
+        let call = HookCall { host: Host::Codex, via: Via::User, event: "Stop".into() };
         assert_eq!(parse("--host codex --via user Stop"), Ok(call));
     }
 
     #[test]
     fn a_link_is_called_by_its_name() {
-        let call = Call::of_link(OsStr::new("/home/a/hooks/steadfast-hook-claude-local-PreToolUse")).unwrap();
-        assert_eq!(call, Call { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() });
-        assert_eq!(Call::parse(call.words()), Ok(call));
-        assert_eq!(Call::of_link(OsStr::new("/usr/local/bin/steadfast")), None);
+        let call = HookCall::of_link(OsStr::new("/home/a/hooks/steadfast-hook-claude-local-PreToolUse")).unwrap();
+        assert_eq!(call, HookCall { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() });
+        assert_eq!(HookCall::parse(call.words()), Ok(call));
+        assert_eq!(HookCall::of_link(OsStr::new("/usr/local/bin/steadfast")), None);
     }
 
     #[test]

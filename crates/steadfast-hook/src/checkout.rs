@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_engine::{Decision, Heard};
+use steadfast_engine::{ParsedEvent, PolicyDecision};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Answer, Event, EventKind, Facts, Millis, Needs, NewRules, Record, Rules, SessionId, State, TaskSource,
@@ -15,7 +15,7 @@ use steadfast_store::ledger::LedgerError;
 use steadfast_store::{ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, log_line, settle_checkout};
 
 use crate::drain::{drain_all, drain_now, take_in_late};
-use crate::follow::{Follow, Followed};
+use crate::follow::{Follow, FollowResult};
 use crate::pipeline::{World, handle};
 use crate::redacted::Redacted;
 use crate::{effects, facts};
@@ -24,7 +24,7 @@ use crate::{effects, facts};
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
-pub enum StepError {
+pub enum EventError {
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
@@ -39,7 +39,7 @@ pub enum StepError {
     Grant(#[from] GrantError),
 }
 
-impl StepError {
+impl EventError {
     pub(crate) fn files(files: &SessionFiles) -> impl Fn(io::Error) -> Self {
         |source| Self::Files { session: files.session().clone(), source }
     }
@@ -48,15 +48,15 @@ impl StepError {
 /// Takes a session one event further, for a command: hooks and commands go the same way.
 ///
 /// If the event could not be written down, nothing was decided: a refusal that is not on the account must not be given.
-pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    let decision =
-        Checkout::new(place, config, Around::COMMAND, None).handle(&Redacted::of(event), Facts::default())?;
+pub fn handle_event(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, EventError> {
+    let decision = SessionCheckout::new(place, config, HookContext::COMMAND, None)
+        .handle(&Redacted::of(event), Facts::default())?;
     Ok(decision.answer)
 }
 
 /// What the process of a hook knows besides its checkout. A command knows none of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
+pub(crate) struct HookContext<'a> {
     /// The file that is there once the run of this session has spent its budget.
     pub(crate) run_spent: Option<&'a Path>,
     /// Where the hosts keep the user's settings.
@@ -67,16 +67,16 @@ pub(crate) struct Around<'a> {
     pub(crate) programs: fn() -> Vec<PathBuf>,
 }
 
-impl Around<'_> {
+impl HookContext<'_> {
     const COMMAND: Self =
-        Self { run_spent: None, homes: || None, follow: |_, _| Followed::default(), programs: Vec::new };
+        Self { run_spent: None, homes: || None, follow: |_, _| FollowResult::default(), programs: Vec::new };
 }
 
 #[derive(Debug)]
-pub(crate) struct Checkout<'a> {
+pub(crate) struct SessionCheckout<'a> {
     pub(crate) place: &'a Place,
     pub(crate) config: &'a ConfigFiles,
-    pub(crate) around: Around<'a>,
+    pub(crate) around: HookContext<'a>,
     /// The state of the first event's session, where it was read before.
     glance: Option<Glance>,
     /// Of the configuration files.
@@ -105,14 +105,19 @@ impl Borrow<State> for Before {
     }
 }
 
-impl<'a> Checkout<'a> {
-    pub(crate) fn new(place: &'a Place, config: &'a ConfigFiles, around: Around<'a>, glance: Option<Glance>) -> Self {
+impl<'a> SessionCheckout<'a> {
+    pub(crate) fn new(
+        place: &'a Place,
+        config: &'a ConfigFiles,
+        around: HookContext<'a>,
+        glance: Option<Glance>,
+    ) -> Self {
         let (stamp, rules) = (OnceCell::new(), OnceCell::new());
         Self { place, config, around, glance, stamp, rules, told: Vec::new() }
     }
 
     /// An event, and what other sessions are told because of it.
-    pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<Decision, StepError> {
+    pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<PolicyDecision, EventError> {
         let decision = handle(self, event, seen)?;
         while let Some(told) = self.told.pop() {
             let (at, session) = (told.at, told.session.clone());
@@ -173,8 +178,8 @@ fn fresh(event: &Event) -> State {
     State::new(event.session.clone(), event.host, event.at)
 }
 
-impl World for Checkout<'_> {
-    type Error = StepError;
+impl World for SessionCheckout<'_> {
+    type Error = EventError;
     type Before = Before;
 
     fn begin(&mut self, event: &Event) -> Before {
@@ -203,16 +208,16 @@ impl World for Checkout<'_> {
         before
     }
 
-    fn look(&self, needs: Needs, before: &State, event: &Heard<'_>, seen: Facts) -> Facts {
+    fn look(&self, needs: Needs, before: &State, event: &ParsedEvent<'_>, seen: Facts) -> Facts {
         facts::look(self, needs, before, event, seen)
     }
 
     fn record(
         &mut self,
         before: Before,
-        event: &Heard<'_>,
-        decide: impl FnOnce(&State) -> (Facts, Decision),
-    ) -> Result<Decision, StepError> {
+        event: &ParsedEvent<'_>,
+        decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
+    ) -> Result<PolicyDecision, EventError> {
         let files = self.files(event);
         let glance = match before {
             Before::Known(glance) => Some(glance),
@@ -224,21 +229,21 @@ impl World for Checkout<'_> {
         };
         let updated = files.update(LOCK_WAIT, glance, || fresh(event), step);
         if let Err(SessionError::Locked(_)) = &updated {
-            files.leave_late(event).map_err(StepError::files(&files))?;
+            files.leave_late(event).map_err(EventError::files(&files))?;
         }
         let (_, decision) = updated?;
         take_in_late(&files)?;
         Ok(decision)
     }
 
-    fn act(&mut self, event: &Event, decision: &mut Decision) {
+    fn act(&mut self, event: &Event, decision: &mut PolicyDecision) {
         effects::carry_out(self, event, decision);
     }
 }
 
 /// The line of the journal for an event and what was decided.
-pub(crate) fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
-    let Decision { opinions, answer, changes, effects, upkeep: _ } = decision;
+pub(crate) fn record(event: Event, facts: Facts, decision: &PolicyDecision) -> Record {
+    let PolicyDecision { opinions, answer, changes, effects, upkeep: _ } = decision;
     Record {
         event: event.stored(),
         facts,

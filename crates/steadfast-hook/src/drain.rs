@@ -4,31 +4,31 @@ use std::time::{Duration, Instant};
 
 use steadfast_engine::decide;
 use steadfast_model::{Facts, Millis, State};
-use steadfast_store::ledger::{Cursor, Ledger};
+use steadfast_store::ledger::{JournalCursor, Ledger};
 use steadfast_store::{Place, SessionFiles, log_line, read_lines};
 
-use crate::checkout::{LOCK_WAIT, StepError, record};
+use crate::checkout::{EventError, LOCK_WAIT, record};
 
 /// How long the start of a session may spend on journals other sessions left behind.
 const DRAIN_ALL: Duration = Duration::from_millis(250);
 
 /// Brings a session's journal into the ledger, and begins it anew where it has grown large.
-pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError> {
+pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), EventError> {
     take_in_late(files)?;
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
-    let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(StepError::files(files))?;
-    let continues = |cursor: &Cursor| match lines.first() {
+    let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(EventError::files(files))?;
+    let continues = |cursor: &JournalCursor| match lines.first() {
         Some(line) => cursor.file_start == first && line.sequence == cursor.sequence + 1,
         None => cursor.file_start == first && cursor.offset == files.journal_bytes(),
     };
     if offset > 0 && known.as_ref().is_some_and(|cursor| !continues(cursor)) {
         // The journal was begun anew since, or an older one was put back.
-        (first, lines) = read_lines(files.dir(), 0).map_err(StepError::files(files))?;
+        (first, lines) = read_lines(files.dir(), 0).map_err(EventError::files(files))?;
     }
     if !lines.is_empty() {
         // What the ledger has must not vanish from the journal with the power: its sequence would be given twice.
-        files.sync().map_err(StepError::files(files))?;
+        files.sync().map_err(EventError::files(files))?;
         ledger.drain(files.session(), first, lines)?;
     }
     if let Some(cursor) = ledger.drained(files.session())? {
@@ -38,7 +38,7 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError>
 }
 
 /// The same with a ledger that is opened for it.
-pub(crate) fn drain_now(place: &Place, files: &SessionFiles) -> Result<(), StepError> {
+pub(crate) fn drain_now(place: &Place, files: &SessionFiles) -> Result<(), EventError> {
     drain(files, &mut Ledger::open(&place.state)?)
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn drain_all(place: &Place, now: Millis) {
 
 /// Gives late events their place in the journal. They were answered already: nothing is looked up for them, so no refusal
 /// is counted that was not given.
-pub(crate) fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
+pub(crate) fn take_in_late(files: &SessionFiles) -> Result<(), EventError> {
     for late in files.late() {
         let event = &late.event;
         let fresh = || State::new(event.session.clone(), event.host, event.at);
@@ -66,7 +66,7 @@ pub(crate) fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
             let decision = decide(state, event, &Facts::default());
             (record(event.clone(), Facts::default(), &decision), ())
         })?;
-        late.done().map_err(StepError::files(files))?;
+        late.done().map_err(EventError::files(files))?;
     }
     Ok(())
 }

@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use steadfast_engine::Decision;
+use steadfast_engine::PolicyDecision;
 use steadfast_model::{Effect, Event, EventKind, Opening, SessionId};
 use steadfast_store::ledger::{Claiming, Ledger};
-use steadfast_store::{SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
+use steadfast_store::{Consent, SessionFiles, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
 
-use crate::checkout::{Checkout, StepError};
+use crate::checkout::{EventError, SessionCheckout};
 use crate::drain::drain_now;
 use crate::gate;
 use crate::restoring::Restoring;
 
 /// Carries out the effects. An effect that fails is logged: its event is in the journal, and the host waits.
-pub(crate) fn carry_out(checkout: &mut Checkout<'_>, event: &Event, decision: &mut Decision) {
+pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decision: &mut PolicyDecision) {
     let mut restoring = Restoring::begin();
     for effect in decision.effects.iter().chain(&decision.upkeep) {
         let done = match effect {
             Effect::Restore { scope, path } => {
-                restoring.put_back(checkout.place, scope, path, event.at).map_err(StepError::Gate)
+                restoring.put_back(checkout.place, scope, path, event.at).map_err(EventError::Gate)
             }
             effect => carry_out_one(checkout, event, effect),
         };
@@ -32,30 +32,30 @@ pub(crate) fn carry_out(checkout: &mut Checkout<'_>, event: &Event, decision: &m
     restoring.tell(&mut decision.answer);
 }
 
-fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) -> Result<(), StepError> {
+fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Effect) -> Result<(), EventError> {
     let (place, files) = (checkout.place, checkout.files(event));
     match effect {
         Effect::TakePlan { plan, session, silent } => {
             Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), event.at)?;
         }
-        Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
-        Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
+        Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(EventError::Claims)?,
+        Effect::DropClaim { call } => drop_claim(place, call).map_err(EventError::Claims)?,
         Effect::DropClaims => drop_claims_of(place, &event.session, event.at),
-        Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,
-        Effect::OpenGate { scope } => open_and_unseal(place, scope).map_err(StepError::Gate)?,
+        Effect::CloseGate(closed) => gate::close(place, closed).map_err(EventError::Gate)?,
+        Effect::OpenGate { scope } => open_and_unseal(place, scope).map_err(EventError::Gate)?,
         Effect::KeepDraft { scope, call, text, waiting } => {
-            gate::keep(place, scope, call, text, *waiting, event.at).map_err(StepError::Gate)?;
+            gate::keep(place, scope, call, text, *waiting, event.at).map_err(EventError::Gate)?;
         }
         Effect::Approve { scope, hash, channel } => {
-            let yes = Yes { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
+            let yes = Consent { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
             gate::approve(place, checkout.config, &yes)?;
         }
-        Effect::Reseal { scope, path } => reseal(place, scope, &place.root, path).map_err(StepError::Gate)?,
-        Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
+        Effect::Reseal { scope, path } => reseal(place, scope, &place.root, path).map_err(EventError::Gate)?,
+        Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(EventError::Gate)?,
         Effect::DrainJournal { over_bytes } if files.journal_bytes() > *over_bytes => drain_now(place, &files)?,
-        Effect::NoteProcess { hosts } => files.note_process(hosts).map_err(StepError::files(&files))?,
+        Effect::NoteProcess { hosts } => files.note_process(hosts).map_err(EventError::files(&files))?,
         Effect::NoteTranscript { path } => {
-            files.note_transcript(Path::new(path)).map_err(StepError::files(&files))?;
+            files.note_transcript(Path::new(path)).map_err(EventError::files(&files))?;
         }
         Effect::TellOwner { session, opening } => tell_owner(checkout, event, session, opening),
         // `Restoring` does these: the answer says what came of them.
@@ -77,7 +77,7 @@ fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) ->
 }
 
 /// A human answered here what another session had proposed: that one must not close the gate again from memory.
-fn tell_owner(checkout: &mut Checkout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
+fn tell_owner(checkout: &mut SessionCheckout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
     let known = SessionFiles::of(checkout.place, owner).peek();
     let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
     let kind = EventKind::GateOpened(opening.clone());

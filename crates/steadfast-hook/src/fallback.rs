@@ -2,13 +2,13 @@ use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
 use steadfast_store::{Later, Place, SessionFiles, gate_for, has_marker_before, log_line};
 
-use crate::answer::Surroundings;
-use crate::call::Call;
+use crate::answer::HookEnvironment;
+use crate::call::HookCall;
 
 /// The answer when there is none: from arguments, environment and gate markers alone.
 ///
 /// Advice fails silent. Before a tool, a closed gate fails closed.
-pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
+pub fn fallback(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<String> {
     let mut directories = around.directories(&around.cwd);
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
@@ -23,7 +23,7 @@ pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String>
 
 /// What is said before a tool when not even the markers can be read in time: a refusal, where one has the name of a gate
 /// that would stand before this call. Only names are looked at.
-pub fn last_word(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
+pub fn last_word(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<String> {
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
     let mut directories = around.directories(&around.cwd);
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;

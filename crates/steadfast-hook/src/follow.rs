@@ -3,11 +3,11 @@ use steadfast_store::{ConfigFiles, Place};
 
 /// Brings the plan of a checkout up to date with the list that its tasks are kept in. Who starts programs does it, within
 /// a time of its own; here it is only asked for, where the settings name such a list.
-pub type Follow = fn(&Place, &ConfigFiles) -> Followed;
+pub type Follow = fn(&Place, &ConfigFiles) -> FollowResult;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Followed {
+pub struct FollowResult {
     /// What the plan that follows it is called by.
     pub source: String,
     /// What happened there since, a line each.
@@ -16,7 +16,7 @@ pub struct Followed {
     pub failed: Option<String>,
 }
 
-impl Followed {
+impl FollowResult {
     /// How many lines are told, and journalled.
     const TOLD: usize = 8;
 

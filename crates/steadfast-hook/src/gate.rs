@@ -4,10 +4,10 @@ use std::io;
 use std::time::Duration;
 
 use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId, Waiting};
-use steadfast_plan::{Options, compile, hash};
+use steadfast_plan::{CompileOptions, compile, hash};
 use steadfast_store::{
-    ConfigFiles, Draft, Format, GrantError, OldMarker, Place, Yes, close_and_seal, close_gate, draft, gate_of, grant,
-    keep_draft, log_line, reseal_tree, text_hash,
+    ConfigFiles, Consent, Draft, DraftFormat, GrantError, OldMarker, Place, close_and_seal, close_gate, draft, gate_of,
+    grant, keep_draft, log_line, reseal_tree, text_hash,
 };
 
 /// Where what plan mode was left with is written: it has no path of its own.
@@ -48,7 +48,7 @@ pub(crate) fn keep(
         },
         proposed_at: now,
         replaces: gate.draft.as_ref().map(|draft| draft.hash.clone()).filter(|before| *before != hash),
-        format: Format::Text,
+        format: DraftFormat::Text,
         text: text.to_owned(),
         hash,
     };
@@ -58,7 +58,7 @@ pub(crate) fn keep(
 }
 
 /// A human said yes: record, file and gate.
-pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Yes<'_>) -> Result<(), GrantError> {
+pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Consent<'_>) -> Result<(), GrantError> {
     // Where it cannot be read, the hook has decided by what held before: that was no hardened profile either.
     let profile = config.load().map_or(Profile::Default, |settings| settings.approval.profile.value);
     // The same plan may be proposed in another checkout, and a yes here is none there.
@@ -78,7 +78,7 @@ pub fn draft_hash(draft: &Draft) -> String {
     if draft.hash == of_text {
         return of_text;
     }
-    compile(&draft.text, &draft.path, &Options::default()).map_or(of_text, |compiled| hash(&compiled.plan))
+    compile(&draft.text, &draft.path, &CompileOptions::default()).map_or(of_text, |compiled| hash(&compiled.plan))
 }
 
 /// The first heading, or the first line.

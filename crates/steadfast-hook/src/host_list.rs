@@ -10,7 +10,7 @@ use steadfast_model::{
     Action, Answer, Event, EventKind, Host, HostList, ListCall, ListDiff, Ruling, StartSource, State, TaskSource, fnv,
 };
 
-use crate::checkout::Around;
+use crate::checkout::HookContext;
 use crate::redacted::clean_item;
 
 /// What reading a list gets. Two thousand items take a fifth of it.
@@ -36,7 +36,7 @@ pub(crate) fn is_of_unfollowed(event: &Event, source: TaskSource) -> bool {
 /// What the disk says otherwise than our copy, as an event before this one. A session that never used the list has no
 /// copy: whoever only came to ask something is not held by what others left on it.
 pub(crate) fn seen(
-    around: &Around<'_>,
+    around: &HookContext<'_>,
     task_list: fn() -> Option<String>,
     state: &State,
     event: &Event,

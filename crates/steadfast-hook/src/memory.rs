@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 
-use steadfast_engine::{Decision, Heard};
-use steadfast_model::{Change, Entry, Event, Fact, Facts, Needs, Opinion, PolicyName, Record, State};
+use steadfast_engine::{ParsedEvent, PolicyDecision};
+use steadfast_model::{Change, Entry, Event, Fact, Facts, Needs, PolicyName, PolicyOpinion, Record, State};
 use steadfast_store::Line;
 
 use crate::pipeline::{World, handle};
@@ -12,7 +12,7 @@ use crate::redacted::Redacted;
 
 /// A session without files.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct InMemorySession {
     state: State,
     source: Source,
 }
@@ -26,19 +26,19 @@ enum Source {
     Journal,
 }
 
-impl Memory {
+impl InMemorySession {
     /// A session of which nothing is known but the events to come.
     pub fn of_transcript(state: State) -> Self {
         Self { state, source: Source::Transcript }
     }
 
-    pub fn handle(&mut self, event: &Redacted) -> Decision {
+    pub fn handle(&mut self, event: &Redacted) -> PolicyDecision {
         let Ok(decision) = handle(self, event, Facts::default());
         decision
     }
 }
 
-impl World for Memory {
+impl World for InMemorySession {
     type Error = Infallible;
     type Before = State;
 
@@ -46,7 +46,7 @@ impl World for Memory {
         self.state.clone()
     }
 
-    fn look(&self, needs: Needs, _before: &State, _event: &Heard<'_>, seen: Facts) -> Facts {
+    fn look(&self, needs: Needs, _before: &State, _event: &ParsedEvent<'_>, seen: Facts) -> Facts {
         match self.source {
             Source::Transcript if needs.plan => Facts { plan: Fact::Known(None), ..seen },
             Source::Transcript | Source::Journal => seen,
@@ -56,15 +56,15 @@ impl World for Memory {
     fn record(
         &mut self,
         before: State,
-        event: &Heard<'_>,
-        decide: impl FnOnce(&State) -> (Facts, Decision),
-    ) -> Result<Decision, Infallible> {
+        event: &ParsedEvent<'_>,
+        decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
+    ) -> Result<PolicyDecision, Infallible> {
         let (_, decision) = decide(&before);
         self.state.advance(self.state.sequence + 1, event.at, &decision.changes);
         Ok(decision)
     }
 
-    fn act(&mut self, _event: &Event, _decision: &mut Decision) {}
+    fn act(&mut self, _event: &Event, _decision: &mut PolicyDecision) {}
 }
 
 /// A record of a journal, and what the rules decide today for the same event, state and facts.
@@ -72,7 +72,7 @@ impl World for Memory {
 pub struct Replayed {
     pub sequence: u64,
     pub recorded: Record,
-    pub decision: Decision,
+    pub decision: PolicyDecision,
 }
 
 impl Replayed {
@@ -87,7 +87,7 @@ impl Replayed {
                 && *changes == now.changes
                 && *effects == now.effects;
         }
-        let others = |all: &[Opinion]| -> Vec<Opinion> {
+        let others = |all: &[PolicyOpinion]| -> Vec<PolicyOpinion> {
             all.iter().filter(|opinion| opinion.policy != PolicyName::Drift).cloned().collect()
         };
         let elsewhere = |all: &[Change]| -> Vec<Change> {
@@ -115,7 +115,7 @@ pub fn replay_journal(lines: impl IntoIterator<Item = Line>) -> impl Iterator<It
         };
         let event = &record.event;
         let before = state.take().unwrap_or_else(|| State::new(event.session.clone(), event.host, event.at));
-        let mut memory = Memory { state: before.clone(), source: Source::Journal };
+        let mut memory = InMemorySession { state: before.clone(), source: Source::Journal };
         let Ok(decision) = handle(&mut memory, &Redacted::of(event.clone()), record.facts.clone());
         let mut after = before;
         after.advance(line.sequence, event.at, &record.changes);

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 
 use steadfast_engine::drift::leads_astray;
-use steadfast_engine::{Decision, Heard};
+use steadfast_engine::{ParsedEvent, PolicyDecision};
 use steadfast_model::{Event, Fact, Facts, Needs, State};
 
 use crate::redacted::Redacted;
@@ -19,24 +19,24 @@ pub trait World {
     fn begin(&mut self, event: &Event) -> Self::Before;
 
     /// Looks up what the rules need. `seen` is what came with the event.
-    fn look(&self, needs: Needs, before: &State, event: &Heard<'_>, seen: Facts) -> Facts;
+    fn look(&self, needs: Needs, before: &State, event: &ParsedEvent<'_>, seen: Facts) -> Facts;
 
     /// Decides on the state as it is now, and writes the decision down. On an error nothing was decided.
     fn record(
         &mut self,
         before: Self::Before,
-        event: &Heard<'_>,
-        decide: impl FnOnce(&State) -> (Facts, Decision),
-    ) -> Result<Decision, Self::Error>;
+        event: &ParsedEvent<'_>,
+        decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
+    ) -> Result<PolicyDecision, Self::Error>;
 
     /// Carries out the effects of a decision that was written down. What comes of them may belong into the answer.
-    fn act(&mut self, event: &Event, decision: &mut Decision);
+    fn act(&mut self, event: &Event, decision: &mut PolicyDecision);
 }
 
 /// Takes a session one event further. `seen` is what came with the event and cannot be looked up later.
-pub fn handle<W: World>(world: &mut W, event: &Redacted, seen: Facts) -> Result<Decision, W::Error> {
+pub fn handle<W: World>(world: &mut W, event: &Redacted, seen: Facts) -> Result<PolicyDecision, W::Error> {
     let before = world.begin(event);
-    let event = Heard::of(event);
+    let event = ParsedEvent::of(event);
     let state = before.borrow();
     let looked_at = state.sequence;
     let facts = world.look(event.needs(state), state, &event, seen);
@@ -51,7 +51,7 @@ pub fn handle<W: World>(world: &mut W, event: &Redacted, seen: Facts) -> Result<
 
 /// The facts that were looked up before the lock, for the state under it: another event came between. A marker of a gate
 /// that came since counts from the next event on.
-fn still_needed(state: &State, event: &Heard<'_>, facts: Facts) -> Facts {
+fn still_needed(state: &State, event: &ParsedEvent<'_>, facts: Facts) -> Facts {
     let needs = event.needs(state);
     let needs = if needs.changed { needs.and(of_changes(state, event, &facts.changed)) } else { needs };
     Facts {
@@ -71,7 +71,7 @@ fn still_needed(state: &State, event: &Heard<'_>, facts: Facts) -> Facts {
 }
 
 /// What the files need that a command turned out to change.
-pub(crate) fn of_changes(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) -> Needs {
+pub(crate) fn of_changes(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Needs {
     let astray = match changed {
         Fact::Known(paths) if !paths.is_empty() => leads_astray(state, event, paths),
         _ => false,

@@ -3,31 +3,31 @@
 use std::path::Path;
 
 use steadfast_store::SessionFiles;
-use steadfast_system::Process;
+use steadfast_system::ProcessEntry;
 
 use crate::sender::noted;
 
 /// The hosts as processes are called.
 const HOSTS: [&str; 2] = ["claude", "codex"];
 
-pub(crate) fn is_host(process: &Process) -> bool {
+pub(crate) fn is_host(process: &ProcessEntry) -> bool {
     HOSTS.contains(&process.name.as_str())
 }
 
 /// The host that this process runs in: its nearest ancestor that is one.
-pub fn host_above() -> Option<Process> {
-    Process::above(is_host)
+pub fn host_above() -> Option<ProcessEntry> {
+    ProcessEntry::above(is_host)
 }
 
 /// Whether a host works in that folder or beneath it.
 pub(crate) fn any_host_in(folder: &Path) -> bool {
-    let works_there = |host: Process| Process::link(host.id, "cwd").is_ok_and(|cwd| cwd.starts_with(folder));
-    Process::all().filter(is_host).any(works_there)
+    let works_there = |host: ProcessEntry| ProcessEntry::link(host.id, "cwd").is_ok_and(|cwd| cwd.starts_with(folder));
+    ProcessEntry::all().filter(is_host).any(works_there)
 }
 
 /// By whom processes are numbered here: a container has numbers of its own.
 pub(crate) fn numbering() -> String {
-    let name = Process::link(std::process::id(), "ns/pid").unwrap_or_default();
+    let name = ProcessEntry::link(std::process::id(), "ns/pid").unwrap_or_default();
     name.to_string_lossy().replace(char::is_whitespace, "")
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn numbering() -> String {
 /// started to answer once and end.
 pub(crate) fn is_attended() -> Option<bool> {
     let host = host_above()?;
-    let line = Process::command_line(host.id).ok()?;
+    let line = ProcessEntry::command_line(host.id).ok()?;
     let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
     let once = words.iter().any(|word| matches!(word.as_ref(), "-p" | "--print" | "exec"));
     Some(!once && host.has_terminal)
@@ -62,7 +62,7 @@ mod tests {
         let place = Place { state: dir.path().join("state"), root: PathBuf::from("/repo") };
         let files = SessionFiles::of(&place, &SessionId::new("s"));
         assert!(!is_gone(&files), "nothing is known of it");
-        let here = Process::of(std::process::id()).unwrap();
+        let here = ProcessEntry::of(std::process::id()).unwrap();
         for (noted, gone) in [
             (format!("{} {} {}", here.id, here.started, numbering()), false),
             // The number was given to another since.

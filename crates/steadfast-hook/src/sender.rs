@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use steadfast_model::{Action, Event, EventKind, Forged, PlanId, SessionId, StartSource, State, ToolCall};
 use steadfast_store::{Place, SessionFiles};
-use steadfast_system::Process;
+use steadfast_system::ProcessEntry;
 use steadfast_text::truncate;
 
 pub(crate) use lineage::Noted;
@@ -133,7 +133,7 @@ fn in_file(files: &SessionFiles) -> Vec<Noted> {
 }
 
 /// A session of this place that runs in that host.
-fn session_of(place: &Place, host: &Process) -> Option<(SessionId, Noted)> {
+fn session_of(place: &Place, host: &ProcessEntry) -> Option<(SessionId, Noted)> {
     SessionFiles::all(place).into_iter().find_map(|files| {
         let noted = noted(&files).into_iter().find(|noted| noted.is(host))?;
         Some((files.session().clone(), noted))
@@ -182,14 +182,8 @@ fn text(event: &Event) -> String {
     truncate(&said, TEXT).into_owned()
 }
 
-#[cfg(unix)]
 fn parent() -> Option<u32> {
     Some(std::os::unix::process::parent_id())
-}
-
-#[cfg(not(unix))]
-fn parent() -> Option<u32> {
-    None
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_hook::{Call, Followed, Surroundings, answer};
+use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
 use steadfast_model::{AddedBy, Gate, GateScope, Host, Millis, SessionId, State, Via};
 use steadfast_store::ledger::{Claiming, Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles, close_gate};
@@ -37,8 +37,8 @@ impl Repository {
         close_gate(&self.place, &Gate::new(scope, "the plan is not approved", Millis(1))).unwrap();
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    fn surroundings(&self) -> HookEnvironment {
+        HookEnvironment {
             now: Millis(1_000),
             cwd: self.root().to_owned(),
             project: None,
@@ -51,13 +51,13 @@ impl Repository {
             run_spent: None,
             homes: || None,
             programs: Vec::new,
-            follow: |_, _| Followed::default(),
+            follow: |_, _| FollowResult::default(),
             task_list: || None,
         }
     }
 
     fn ask(&self, event: &str, stdin: impl Read) -> Option<String> {
-        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
+        let call = HookCall { host: Host::Claude, via: Via::Local, event: event.into() };
         answer(&call, &self.surroundings(), stdin).said
     }
 
@@ -166,9 +166,9 @@ fn behind_a_closed_gate_a_panic_denies_and_without_one_it_passes() {
 fn the_session_of_an_unreadable_event_comes_from_the_environment() {
     let repository = Repository::new();
     repository.close_gate();
-    let call = Call { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() };
+    let call = HookCall { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() };
     let of = |session: &str| {
-        let around = Surroundings { session: Some(SessionId::new(session)), ..repository.surroundings() };
+        let around = HookEnvironment { session: Some(SessionId::new(session)), ..repository.surroundings() };
         answer(&call, &around, Cursor::new(b"?".to_vec())).said
     };
     assert!(denied(of("s-1")));
@@ -180,10 +180,10 @@ fn an_agent_of_a_run_is_not_offered_the_tasks_it_was_started_for() {
     let repository = Repository::new().with_tasks(2);
     let payload = format!("{{\"session_id\":\"s-2\",\"cwd\":{:?},\"source\":\"startup\"}}", repository.root());
     let start = |run_spent: Option<PathBuf>| {
-        let call = Call { host: Host::Claude, via: Via::Local, event: "SessionStart".into() };
+        let call = HookCall { host: Host::Claude, via: Via::Local, event: "SessionStart".into() };
         // Long enough for the session that has the tasks to count as gone.
         let now = Millis(24 * 60 * 60 * 1_000);
-        let around = Surroundings { run_spent, now, ..repository.surroundings() };
+        let around = HookEnvironment { run_spent, now, ..repository.surroundings() };
         answer(&call, &around, Cursor::new(payload.as_bytes())).said
     };
     assert_eq!(start(Some(repository.root().join("spent"))), None);
@@ -195,8 +195,8 @@ fn who_works_for_a_run_that_spent_its_budget_may_end_and_nothing_else() {
     let repository = Repository::new().with_tasks(2);
     let file = repository.root().join("spent");
     let ask = |event: &str, more: &str| {
-        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
-        let around = Surroundings { run_spent: Some(file.clone()), ..repository.surroundings() };
+        let call = HookCall { host: Host::Claude, via: Via::Local, event: event.into() };
+        let around = HookEnvironment { run_spent: Some(file.clone()), ..repository.surroundings() };
         answer(&call, &around, Cursor::new(repository.payload(more))).said
     };
     let edit = |id: &str| {
@@ -220,7 +220,7 @@ fn who_works_for_a_run_that_spent_its_budget_may_end_and_nothing_else() {
 fn a_gate_is_also_closed_on_codex() {
     let repository = Repository::new();
     repository.close_gate();
-    let call = Call { host: Host::Codex, via: Via::User, event: "PreToolUse".into() };
+    let call = HookCall { host: Host::Codex, via: Via::User, event: "PreToolUse".into() };
     assert!(denied(answer(&call, &repository.surroundings(), Cursor::new(b"?".to_vec())).said));
 }
 
@@ -246,8 +246,8 @@ fn a_session_that_wanders_off_is_held_all_the_same() {
     assert!(refused(repository.stop()));
     let other = Repository::new();
     for elsewhere in [std::env::temp_dir(), other.root().to_owned()] {
-        let call = Call { host: Host::Claude, via: Via::Local, event: "Stop".into() };
-        let around = Surroundings {
+        let call = HookCall { host: Host::Claude, via: Via::Local, event: "Stop".into() };
+        let around = HookEnvironment {
             cwd: elsewhere.clone(),
             project: Some(repository.root().to_owned()),
             ..repository.surroundings()
@@ -402,8 +402,8 @@ fn a_host_that_we_are_not_wired_into_continues_also_at_a_closed_gate() {
     let repository = Repository::new();
     repository.close_gate();
     let ask = |other_host, event: &str, payload: &str| {
-        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
-        let around = Surroundings { other_host, session: Some(SessionId::new("s-1")), ..repository.surroundings() };
+        let call = HookCall { host: Host::Claude, via: Via::Local, event: event.into() };
+        let around = HookEnvironment { other_host, session: Some(SessionId::new("s-1")), ..repository.surroundings() };
         answer(&call, &around, Cursor::new(payload.as_bytes().to_vec())).said
     };
     let copilot = format!(

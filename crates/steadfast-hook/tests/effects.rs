@@ -6,7 +6,7 @@
 use std::fs;
 use std::time::Duration;
 
-use steadfast_hook::{drain, step};
+use steadfast_hook::{drain, handle_event};
 use steadfast_model::{
     AddedBy, Answer, Event, EventKind, Host, Millis, PlanId, PromptOrigin, Ruling, SessionId, Status, Stopping, TaskId,
 };
@@ -48,7 +48,7 @@ impl Repository {
     fn step(&self, session: &str, at: i64, kind: EventKind) -> Answer {
         let config = ConfigFiles::of(&self.place, None);
         let event = Event::plain(SessionId::new(session), Host::Claude, self.place.worktree(), Millis(at), kind);
-        step(&self.place, &config, event).unwrap()
+        handle_event(&self.place, &config, event).unwrap()
     }
 
     fn stop(&self, at: i64, message: &str) -> Answer {

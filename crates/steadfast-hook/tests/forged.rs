@@ -7,12 +7,12 @@ use std::fs;
 use std::io::Cursor;
 use std::time::Duration;
 
-use steadfast_hook::{Call, Followed, Surroundings, answer};
+use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
 use steadfast_model::{
     Answer, Change, Event, EventKind, Facts, Host, Millis, Record, SessionId, StartSource, State, Via,
 };
 use steadfast_store::{Place, SessionFiles};
-use steadfast_system::Process;
+use steadfast_system::ProcessEntry;
 
 const SESSION: &str = "deleted-record";
 
@@ -29,7 +29,7 @@ impl Repository {
         let place = Place::of(dir.path(), None).unwrap();
         place.create().unwrap();
         let repository = Self { dir, place };
-        let host = Process::of(std::process::id()).unwrap();
+        let host = ProcessEntry::of(std::process::id()).unwrap();
         let numbering = fs::read_link("/proc/self/ns/pid").unwrap();
         let noted = format!("{} {} {} leads", host.id, host.started, numbering.display());
         let kind = EventKind::SessionStart { source: StartSource::Startup };
@@ -60,7 +60,7 @@ impl Repository {
     /// How many forged events are known after one more event.
     fn after(&self, event: &str, more: &str) -> u32 {
         let cwd = self.dir.path();
-        let around = Surroundings {
+        let around = HookEnvironment {
             now: Millis(1_000),
             cwd: cwd.to_owned(),
             project: None,
@@ -73,11 +73,11 @@ impl Repository {
             run_spent: None,
             homes: || None,
             programs: Vec::new,
-            follow: |_, _| Followed::default(),
+            follow: |_, _| FollowResult::default(),
             task_list: || None,
         };
         let payload = format!("{{\"session_id\":\"{SESSION}\",\"cwd\":{cwd:?},\"hook_event_name\":\"{event}\"{more}}}");
-        let call = Call { host: Host::Codex, via: Via::Local, event: event.into() };
+        let call = HookCall { host: Host::Codex, via: Via::Local, event: event.into() };
         answer(&call, &around, Cursor::new(payload));
         let state = self.files().load(Duration::from_secs(1)).unwrap().unwrap();
         state.forged.map_or(0, |forged| forged.count)

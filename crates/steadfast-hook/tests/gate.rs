@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Event, EventKind, Gate, GateScope, Host, Millis, Outcome, PromptOrigin, Ruling,
     SessionId, ToolCall, ToolResult, ToolUseId,
 };
 use steadfast_store::{
-    ConfigFiles, Draft, Format, Place, SessionFiles, close_gate, gate_before, keep_draft, kept_aside, text_hash,
+    ConfigFiles, Draft, DraftFormat, Place, SessionFiles, close_gate, gate_before, keep_draft, kept_aside, text_hash,
 };
 
 const PROGRESS: &str = ".tdd-progress.md";
@@ -45,7 +45,7 @@ impl Repository {
     }
 
     fn step(&self, event: Event) -> Answer {
-        step(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
+        handle_event(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
     }
 
     fn before(&self, id: &str, action: Action) -> Answer {
@@ -318,7 +318,7 @@ fn propose(repository: &Repository, text: &str) -> String {
     let draft = Draft {
         hash: hash.clone(),
         text: text.into(),
-        format: Format::Markdown,
+        format: DraftFormat::Markdown,
         title: "Sign in".into(),
         tasks: 6,
         path: PROGRESS.into(),
@@ -338,7 +338,7 @@ impl Repository {
         let prompt = EventKind::Prompt { text: text.into(), origin: PromptOrigin::Human, typed: true };
         let event = Event { attended: Some(true), ..self.event(40, prompt) };
         let config = ConfigFiles::of(&self.place, None).beside(Some(user_state));
-        step(&self.place, &config, event).unwrap()
+        handle_event(&self.place, &config, event).unwrap()
     }
 }
 

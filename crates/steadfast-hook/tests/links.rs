@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Agent, AgentId, Event, EventKind, Host, Millis, PromptOrigin, Ruling, SessionId, ToolCall, ToolUseId,
 };
@@ -52,7 +52,7 @@ impl Repository {
     }
 
     fn step(&self, event: Event) -> Ruling {
-        step(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap().ruling
+        handle_event(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap().ruling
     }
 
     fn is_refused(&self, command: &str) -> bool {

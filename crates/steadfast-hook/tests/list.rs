@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use steadfast_hook::{Call, Surroundings, answer};
+use steadfast_hook::{HookCall, HookEnvironment, answer};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Host, HostList, Millis, SessionId, Status, TaskId, Via};
 use steadfast_store::ledger::Ledger;
@@ -56,7 +56,7 @@ impl Repository {
         static CALLS: AtomicI64 = AtomicI64::new(1_000);
         let mut payload = json!({"session_id": session, "cwd": self.dir.path()});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let around = Surroundings {
+        let around = HookEnvironment {
             now: Millis(CALLS.fetch_add(1, Ordering::Relaxed)),
             cwd: self.dir.path().to_owned(),
             project: None,
@@ -69,10 +69,10 @@ impl Repository {
             run_spent: None,
             homes,
             programs: Vec::new,
-            follow: |_, _| steadfast_hook::Followed::default(),
+            follow: |_, _| steadfast_hook::FollowResult::default(),
             task_list: || None,
         };
-        let call = Call { host, via: Via::Local, event: event.into() };
+        let call = HookCall { host, via: Via::Local, event: event.into() };
         answer(&call, &around, Cursor::new(payload.to_string().into_bytes())).said
     }
 
@@ -350,6 +350,6 @@ fn of_six_hundred_items_one_that_is_not_followed_is_refused_without_its_check_an
     let event =
         steadfast_model::Event::plain(session, Host::Claude, repository.dir.path().to_string_lossy(), now, kind);
     let config = steadfast_store::ConfigFiles::of(&repository.place, None);
-    steadfast_hook::step(&repository.place, &config, event).unwrap();
+    steadfast_hook::handle_event(&repository.place, &config, event).unwrap();
     assert_eq!(complete(), None, "its check has passed");
 }

@@ -5,7 +5,7 @@
 use std::fs;
 
 use serde_json::json;
-use steadfast_hook::{Call, Followed, Surroundings, answer};
+use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
 use steadfast_model::{Gate, GateScope, Host, Millis, SessionId, Via};
 use steadfast_store::{Place, SessionFiles, close_gate};
 
@@ -27,7 +27,7 @@ impl Session {
     fn say(&self, event: &str, mut payload: serde_json::Value, attended: bool) -> String {
         payload["session_id"] = json!("s-1");
         payload["cwd"] = json!(self.dir.path());
-        let around = Surroundings {
+        let around = HookEnvironment {
             now: Millis(1_000),
             cwd: self.dir.path().to_owned(),
             project: None,
@@ -40,10 +40,10 @@ impl Session {
             run_spent: None,
             homes: || None,
             programs: Vec::new,
-            follow: |_, _| Followed::default(),
+            follow: |_, _| FollowResult::default(),
             task_list: || None,
         };
-        let call = Call { host: self.host, via: Via::Local, event: event.into() };
+        let call = HookCall { host: self.host, via: Via::Local, event: event.into() };
         answer(&call, &around, payload.to_string().as_bytes()).said.unwrap_or_default()
     }
 

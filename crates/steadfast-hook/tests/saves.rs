@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Event, EventKind, GateScope, Host, Millis, Outcome, PromptOrigin, Ruling,
     SessionId, Stopping, ToolCall, ToolResult, ToolUseId,
@@ -82,7 +82,7 @@ impl World {
     }
 
     fn step(&self, event: Event) -> Answer {
-        step(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
+        handle_event(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
     }
 
     fn call(id: &str, action: Action) -> ToolCall {

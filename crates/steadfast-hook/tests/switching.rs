@@ -7,7 +7,7 @@
 use std::fs;
 use std::process::Command;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Agent, AgentId, Event, EventKind, Host, Millis, Outcome, PromptOrigin, Ruling, SessionId, Stopping,
     ToolCall, ToolResult, ToolUseId,
@@ -45,7 +45,7 @@ impl World {
         let planner = Agent { id: AgentId::new("planner"), agent_type: "planner".into() };
         world.step(EventKind::prompt("plan it", PromptOrigin::Human));
         let start = Event { agent: Some(planner), ..world.event(EventKind::SubagentStart) };
-        step(&world.place, &ConfigFiles::of(&world.place, None), start).unwrap();
+        handle_event(&world.place, &ConfigFiles::of(&world.place, None), start).unwrap();
         world
     }
 
@@ -75,7 +75,7 @@ impl World {
     }
 
     fn step(&self, kind: EventKind) -> steadfast_model::Answer {
-        step(&self.place, &ConfigFiles::of(&self.place, None), self.event(kind)).unwrap()
+        handle_event(&self.place, &ConfigFiles::of(&self.place, None), self.event(kind)).unwrap()
     }
 
     /// A call of the agent that does this.

@@ -4,13 +4,13 @@
 
 use std::fs;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Answer, Event, EventKind, Gate, GateScope, Host, Millis, PromptOrigin, Ruling, SessionId, StartSource,
     Stopping, ToolCall, ToolUseId, Trigger, Waiting,
 };
 use steadfast_store::{
-    ConfigFiles, Draft, Format, Place, SessionFiles, close_gate, gates, keep_draft, seal, text_hash,
+    ConfigFiles, Draft, DraftFormat, Place, SessionFiles, close_gate, gates, keep_draft, seal, text_hash,
 };
 
 const PLAN: &str = "# Sign in\n\n- one\n";
@@ -59,7 +59,7 @@ impl World {
         let draft = Draft {
             hash: hash.clone(),
             text: PLAN.into(),
-            format: Format::Markdown,
+            format: DraftFormat::Markdown,
             title: "Sign in".into(),
             tasks: 1,
             path: "PLAN.md".into(),
@@ -77,7 +77,7 @@ impl World {
     fn step(&self, session: &str, at: i64, kind: EventKind) -> Answer {
         let event = Event::plain(SessionId::new(session), Host::Claude, self.place.worktree(), Millis(at), kind);
         let config = ConfigFiles::of(&self.place, None).beside(Some(self.user.path()));
-        step(&self.place, &config, Event { attended: Some(true), ..event }).unwrap()
+        handle_event(&self.place, &config, Event { attended: Some(true), ..event }).unwrap()
     }
 
     fn starts(&self, session: &str, at: i64) -> Answer {
@@ -156,7 +156,7 @@ fn a_plan_that_plan_mode_showed_stands_before_the_next_session() {
         let kind = EventKind::PreTool(call);
         let event = Event::plain(SessionId::new("a"), Host::Claude, world.place.worktree(), Millis(1_200), kind);
         let config = ConfigFiles::of(&world.place, None).beside(Some(world.user.path()));
-        step(&world.place, &config, Event { planning: true, attended, ..event }).unwrap();
+        handle_event(&world.place, &config, Event { planning: true, attended, ..event }).unwrap();
         world
     };
     let world = shown(Some(true));

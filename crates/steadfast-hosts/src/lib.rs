@@ -16,4 +16,4 @@ pub use claude::{KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
 pub use shape::{HandedOver, handed_over};
 pub use skill::is_skill_installed;
-pub use wire::{Around, WireError, decode, encode, transcript_path};
+pub use wire::{WireContext, WireError, decode, encode, transcript_path};

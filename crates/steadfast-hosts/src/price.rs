@@ -8,7 +8,7 @@ pub const PRICES_OF: &str = "2026-11-15";
 
 /// Dollars per million tokens, which is the same as millionths of a dollar per token.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Price {
+pub struct TokenPrice {
     pub input: f64,
     /// What is read from the model's cache.
     pub cached: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Usage {
 /// The price of each model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
-    models: BTreeMap<String, Price>,
+    models: BTreeMap<String, TokenPrice>,
 }
 
 /// Model, input, cached, output.
@@ -75,7 +75,8 @@ const BUILT_IN: [(&str, f64, f64, f64); 37] = [
 impl Prices {
     /// The list that comes with this version; see [`PRICES_OF`].
     pub fn built_in() -> Self {
-        let models = BUILT_IN.map(|(model, input, cached, output)| (model.to_owned(), Price { input, cached, output }));
+        let models =
+            BUILT_IN.map(|(model, input, cached, output)| (model.to_owned(), TokenPrice { input, cached, output }));
         Self { models: models.into() }
     }
 
@@ -83,29 +84,32 @@ impl Prices {
     pub fn of_settings(prices: &BTreeMap<String, steadfast_model::Price>) -> Self {
         let dollars = |usd: steadfast_model::Usd| usd.micro as f64 / 1_000_000.0;
         prices.iter().fold(Self::built_in(), |all, (model, price)| {
-            let price =
-                Price { input: dollars(price.input), cached: dollars(price.cached()), output: dollars(price.output) };
+            let price = TokenPrice {
+                input: dollars(price.input),
+                cached: dollars(price.cached()),
+                output: dollars(price.output),
+            };
             all.with(model.clone(), price)
         })
     }
 
     /// With another price for a model.
     #[must_use]
-    pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
+    pub fn with(mut self, model: impl Into<String>, price: TokenPrice) -> Self {
         self.models.insert(model.into(), price);
         self
     }
 
     /// By its name, or by that without a date. A name that only begins like another is another model: a `-pro` costs
     /// twelve times as much.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    pub fn of(&self, model: &str) -> Option<TokenPrice> {
         // `claude-opus-5-5[1m]` is the same with more context.
         let model = model.split('[').next().unwrap_or(model);
         self.models.get(model).or_else(|| self.models.get(without_date(model))).copied()
     }
 }
 
-impl Price {
+impl TokenPrice {
     pub(crate) fn micro_usd(self, usage: Usage) -> u64 {
         // What both services ask for a token that stays in the cache for some minutes.
         let written = self.input * 1.25;
@@ -153,14 +157,14 @@ mod tests {
 
     #[test]
     fn the_users_price_wins() {
-        let price = Price { input: 1.0, cached: 0.5, output: 2.0 };
+        let price = TokenPrice { input: 1.0, cached: 0.5, output: 2.0 };
         let prices = Prices::built_in().with("gpt-5.5", price).with("mine", price);
         assert_eq!((prices.of("gpt-5.5"), prices.of("mine")), (Some(price), Some(price)));
     }
 
     #[test]
     fn each_kind_of_token_has_its_price() {
-        let price = Price { input: 4.0, cached: 0.2, output: 20.0 };
+        let price = TokenPrice { input: 4.0, cached: 0.2, output: 20.0 };
         let usage = Usage { input: 100, cached: 1_000, written: 10, output: 5 };
         assert_eq!(price.micro_usd(usage), 400 + 200 + 50 + 100);
     }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use steadfast_model::{
-    Action, Agent, AgentId, Answer, Answered, Background, Content, Event, EventKind, EventName, Host, Millis, Outcome,
-    PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
+    Action, Agent, AgentId, Answer, BackgroundTask, Content, DialogAnswer, Event, EventKind, EventName, Host, Millis,
+    Outcome, PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
-use crate::shape::{Can, Input, answered, content, cut, cut_front, document, list_call, told_item, write};
+use crate::shape::{Capabilities, Input, answered, content, cut, cut_front, document, list_call, told_item, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
@@ -26,7 +26,7 @@ pub(crate) mod bound {
 
 /// What the process around a hook knows and the payload may lack.
 #[derive(Clone, Debug)]
-pub struct Around {
+pub struct WireContext {
     pub at: Millis,
     pub cwd: String,
     /// The session, as the host's environment names it.
@@ -54,7 +54,7 @@ pub enum WireError {
 }
 
 /// Reads one event. Liberal: unknown fields are passed over, and a field of another type counts as absent.
-pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around) -> Result<Event, WireError> {
+pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireContext) -> Result<Event, WireError> {
     let name = EventName::parse(name).ok_or_else(|| WireError::UnknownEvent(cut(name, bound::NAME)))?;
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     match payload.trim_ascii_start().first() {
@@ -154,7 +154,7 @@ pub fn encode(host: Host, event: EventName, answer: &Answer) -> Option<String> {
         Host::Claude | Host::Sim => (claude::can(event), claude::TEXT_LIMIT),
         Host::Codex => (codex::can(event), codex::TEXT_LIMIT),
     };
-    write(event, &Can::fall(can, answer), limit)
+    write(event, &Capabilities::degrade(can, answer), limit)
 }
 
 fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, WireError> {
@@ -263,7 +263,10 @@ fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, 
     let answers = answers
         .into_iter()
         .take(bound::ANSWERS)
-        .map(|(question, label)| Answered { question: cut(&question, bound::ERROR), label: cut(&label, bound::ERROR) })
+        .map(|(question, label)| DialogAnswer {
+            question: cut(&question, bound::ERROR),
+            label: cut(&label, bound::ERROR),
+        })
         .collect();
     let names =
         if document::is_read(&call.action) { document::names(input.tool_response, bound::NAMES) } else { Vec::new() };
@@ -285,7 +288,7 @@ fn stopping(input: &Input<'_>) -> Stopping {
         kept.map(|task| {
             // Some hosts list nothing but subagents, and name no kind.
             let what = if task.what.is_empty() && task.agent_type.is_some() { "subagent" } else { &task.what };
-            Background {
+            BackgroundTask {
                 what: cut(what, bound::NAME),
                 status: cut(&task.status, bound::NAME),
                 command: task.command.map(|command| cut(&command, bound::NAME)),

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use steadfast_hosts::{Around, WireError, decode, encode};
+use steadfast_hosts::{WireContext, WireError, decode, encode};
 use steadfast_model::{
     Answer, Direction, Event, EventKind, EventName, Host, Millis, PromptOrigin, Question, Ruling, SessionId, Verdict,
     Via,
 };
 
-fn around() -> Around {
-    Around { at: Millis(1), cwd: "/elsewhere".into(), session: None, attended: None, other_host: None }
+fn around() -> WireContext {
+    WireContext { at: Millis(1), cwd: "/elsewhere".into(), session: None, attended: None, other_host: None }
 }
 
 fn recorded(path: &str) -> Vec<(String, Vec<u8>)> {
@@ -86,7 +86,7 @@ fn the_compactions_own_agent_has_an_id_and_no_type() {
 
 #[test]
 fn what_the_payload_lacks_comes_from_around_it() {
-    let outside = Around { session: Some(SessionId::new("env")), ..around() };
+    let outside = WireContext { session: Some(SessionId::new("env")), ..around() };
     let event = decode(Host::Claude, Via::User, "Stop", b"{}", &outside).unwrap();
     assert_eq!((event.session.as_str(), event.cwd.as_str()), ("env", "/elsewhere"));
 }
@@ -245,7 +245,7 @@ fn what_is_said_keeps_the_hosts_limit() {
 #[test]
 fn another_host_is_told_by_its_environment_and_its_payload_together() {
     let told = |other_host, payload: &str| {
-        let around = Around { other_host, ..around() };
+        let around = WireContext { other_host, ..around() };
         decode(Host::Claude, Via::Local, "PreToolUse", payload.as_bytes(), &around).map_err(|error| error.to_string())
     };
     let copilot =

@@ -11,7 +11,7 @@ use crate::sparse::sparse;
 pub use places::Places;
 use places::keep;
 pub use score::{Level, Score, Severity};
-pub use vocabulary::Vocabulary;
+pub use vocabulary::WordFilter;
 
 /// An action of an agent that changed something or tried to, with how it stands to the goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,9 +85,9 @@ sparse! {
         /// The human's words, by which a path may belong.
         words: Vec<String>,
         /// The words of the work: of the human's prompts, and of what was read or run before the first write after each.
-        vocabulary: Vocabulary,
+        vocabulary: WordFilter,
         /// The words that were written since. They belong to the work when the human speaks next.
-        fresh_words: Vocabulary,
+        fresh_words: WordFilter,
         /// The last few replaced texts, the newest last: each tells a file, the old text and the new one from any other.
         replaced: Vec<u32>,
         /// Something was written.

@@ -267,7 +267,7 @@ pub struct Stopping {
     pub last_message: Option<String>,
     /// What still runs and will wake the session. `None`: this host does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub background: Option<Vec<Background>>,
+    pub background: Option<Vec<BackgroundTask>>,
     /// Scheduled wake-ups.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wakeups: u32,
@@ -275,14 +275,14 @@ pub struct Stopping {
 
 impl Stopping {
     /// What runs in the background and is no agent.
-    pub fn processes(&self) -> impl Iterator<Item = &Background> {
+    pub fn processes(&self) -> impl Iterator<Item = &BackgroundTask> {
         let told = self.background.iter().flatten();
         told.filter(|task| task.is_running() && !task.is_agent())
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Background {
+pub struct BackgroundTask {
     /// `subagent`, `shell`, …
     pub what: String,
     pub status: String,
@@ -300,7 +300,7 @@ pub struct TaskChanged {
     pub earned: bool,
 }
 
-impl Background {
+impl BackgroundTask {
     pub fn is_running(&self) -> bool {
         !matches!(self.status.as_str(), "completed" | "failed" | "killed" | "cancelled" | "canceled" | "done")
     }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sparse::{is_default, sparse};
 use crate::{
-    AddedBy, Approval, DoneHere, Found, Gate, GitAlias, Leased, LoopView, Marks, Millis, PlanId, Rules, RunId,
+    AddedBy, Approval, DoneHere, Gate, GitAlias, Leased, LoopView, Marks, Millis, NamedPath, PlanId, Rules, RunId,
     SealBreak, SessionId, TaskFile, TaskId, TaskLine,
 };
 
@@ -137,7 +137,7 @@ sparse! {
         /// Where the host writes the session down. Said at the start of a session.
         transcript: Option<String>,
         /// Where in the tree is what the human called by its name.
-        found: Fact<Vec<Found>>,
+        found: Fact<Vec<NamedPath>>,
         /// What is said of the loop of this worktree that is not finished.
         looped: Option<String>,
         /// The loop of this worktree that is not finished, if there is one.

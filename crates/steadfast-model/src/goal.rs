@@ -12,7 +12,7 @@ sparse! {
         /// Paths the human named, and where the names they used are.
         scope: Vec<String>,
         /// Which of them stand for a name.
-        found: Vec<Found>,
+        found: Vec<NamedPath>,
         /// Which of them the user's command added.
         refined: Vec<String>,
         constraints: Vec<Constraint>,
@@ -23,7 +23,7 @@ sparse! {
 
 /// A name the human used that is a folder's or a file's in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct NamedPath {
     pub name: String,
     /// From the session's root; a folder with a `/` behind it.
     pub path: String,
@@ -116,7 +116,7 @@ impl Goal {
     /// Who forbids more than this has long forgotten the first.
     const CONSTRAINTS: usize = 24;
 
-    pub(crate) fn set(&mut self, text: &str, scope: &[String], found: &[Found]) {
+    pub(crate) fn set(&mut self, text: &str, scope: &[String], found: &[NamedPath]) {
         text.clone_into(&mut self.text);
         // What a command added makes room for what the human names.
         let (refined, named): (Vec<_>, Vec<_>) = scope.iter().partition(|path| self.refined.contains(path));

@@ -36,12 +36,12 @@ pub use authority::{Authority, commands, human_command, human_commands};
 pub use check::{Check, StatedCheck};
 pub use content::{Content, Replaced, hashed_word, hashed_words};
 pub use drift::{
-    Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally, Vocabulary,
+    Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally, WordFilter,
 };
 pub use effect::{Claim, Effect};
 pub use event::{
-    Agent, Background, BindingWord, Event, EventKind, EventName, Forged, ForgedBy, PromptOrigin, StartSource, Stopping,
-    TaskChanged,
+    Agent, BackgroundTask, BindingWord, Event, EventKind, EventName, Forged, ForgedBy, PromptOrigin, StartSource,
+    Stopping, TaskChanged,
 };
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{
@@ -51,7 +51,7 @@ pub use facts::{
 pub use gate::{
     Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealCause, SealChange, Trigger, Waiting,
 };
-pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
+pub use goal::{Constraint, ConstraintKind, Goal, GoalWord, NamedPath};
 pub use host::{Host, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId, fnv};
@@ -62,8 +62,8 @@ pub use loops::{
 };
 pub use plan::{Phase, Plan, PlannedTask, Reported, is_link};
 pub use policy::{Direction, Mode, PolicyName};
-pub use proof::{DoneHere, Freshness, OnBranch, SeenFile, Subject, TaskLines, freshness};
-pub use record::{Entry, Opinion, Record};
+pub use proof::{DoneHere, EvidenceSubject, Freshness, OnBranch, SeenFile, TaskLines, freshness};
+pub use record::{Entry, PolicyOpinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
 pub use settings::{
     ApprovalOptions, ApprovalRules, ApprovalSettings, Budget, DriftOptions, DriftRules, DriftSettings, ExitOn,
@@ -73,10 +73,10 @@ pub use settings::{
     TaskSource, Tokens, Usd,
 };
 pub use state::{
-    AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered,
-    Release, Released, STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
+    AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, LastStop, LastWrite, Leased, Offered, Release,
+    Released, STATE_VERSION, Seen, State, StopCount, SubagentTasks, TaskFile, WiringTold,
 };
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
-pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};
+pub use tool::{Action, DialogAnswer, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Question, Ruling, Verdict};
 pub use watch::{GitAlias, Marks, Watched};

@@ -59,7 +59,7 @@ fn read_one(bytes: &[u8]) -> Option<(SeenFile, &[u8])> {
 
 /// What a task's evidence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum EvidenceSubject {
     /// It never goes stale: a decision, a human's word, an agent's claim.
     Nothing,
     /// The task's files.
@@ -68,7 +68,7 @@ pub enum Subject {
     Everything,
 }
 
-impl Subject {
+impl EvidenceSubject {
     pub fn of(class: EvidenceClass, names_files: bool) -> Self {
         match class {
             EvidenceClass::Executed | EvidenceClass::Artifact | EvidenceClass::Observed if names_files => Self::Files,
@@ -84,16 +84,16 @@ impl Subject {
 /// `changed`: whether the subject of the evidence is not what it was.
 ///
 /// ```
-/// use steadfast_model::{EvidenceClass, Fact, Freshness, Subject, freshness};
+/// use steadfast_model::{EvidenceClass, Fact, Freshness, EvidenceSubject, freshness};
 ///
-/// let executed = Subject::of(EvidenceClass::Executed, true);
+/// let executed = EvidenceSubject::of(EvidenceClass::Executed, true);
 /// assert_eq!(freshness(executed, |_| Fact::Known(true)), Freshness::Stale);
 /// assert_eq!(freshness(executed, |_| Fact::Unknown("git gave no answer".into())), Freshness::Unknown);
-/// let forced = Subject::of(EvidenceClass::Forced, true);
+/// let forced = EvidenceSubject::of(EvidenceClass::Forced, true);
 /// assert_eq!(freshness(forced, |_| unreachable!("a human's word needs no look")), Freshness::Holds);
 /// ```
-pub fn freshness(subject: Subject, changed: impl FnOnce(Subject) -> Fact<bool>) -> Freshness {
-    if subject == Subject::Nothing {
+pub fn freshness(subject: EvidenceSubject, changed: impl FnOnce(EvidenceSubject) -> Fact<bool>) -> Freshness {
+    if subject == EvidenceSubject::Nothing {
         return Freshness::Holds;
     }
     match changed(subject) {
@@ -112,8 +112,8 @@ pub enum Freshness {
 }
 
 impl Evidence {
-    pub fn subject(&self) -> Subject {
-        Subject::of(self.class, !self.files.is_empty())
+    pub fn subject(&self) -> EvidenceSubject {
+        EvidenceSubject::of(self.class, !self.files.is_empty())
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     fn a_humans_word_and_an_agents_never_go_stale() {
         let stale = |names_files: bool| -> Vec<&str> {
             let is_stale = |class: &EvidenceClass| {
-                freshness(Subject::of(*class, names_files), |_| Fact::Known(true)) == Freshness::Stale
+                freshness(EvidenceSubject::of(*class, names_files), |_| Fact::Known(true)) == Freshness::Stale
             };
             EvidenceClass::ALL.into_iter().filter(is_stale).map(EvidenceClass::as_str).collect()
         };

@@ -19,7 +19,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "is_default")]
     pub facts: Facts,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub opinions: Vec<Opinion>,
+    pub opinions: Vec<PolicyOpinion>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub answer: Answer,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -30,7 +30,7 @@ pub struct Record {
 
 /// What one policy said, before its mode tied its hands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opinion {
+pub struct PolicyOpinion {
     pub policy: PolicyName,
     pub mode: Mode,
     pub verdict: Verdict,

@@ -15,7 +15,7 @@ use crate::{
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
 pub use change::Change;
 pub use gate::{AgentCall, GateState};
-pub use memory::{ForgedSeen, Held, LastWrite, Seen, WiringTold};
+pub use memory::{ForgedSeen, LastWrite, Seen, SubagentTasks, WiringTold};
 pub use stop::{LastStop, Release, StopCount};
 
 /// Goes up when an older binary could misread the state.
@@ -72,7 +72,7 @@ pub struct State {
     pub subagents: Vec<AgentId>,
     /// Subagents that started a task and have not closed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<Held>,
+    pub held: Vec<SubagentTasks>,
     /// The human stopped the turn and has not spoken since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted: bool,
@@ -345,11 +345,11 @@ impl State {
     }
 
     /// What a subagent started, if it did.
-    pub fn held_by(&self, agent: &AgentId) -> Option<&Held> {
+    pub fn held_by(&self, agent: &AgentId) -> Option<&SubagentTasks> {
         self.held.iter().find(|held| held.agent == *agent)
     }
 
-    fn held_by_mut(&mut self, agent: &AgentId) -> Option<&mut Held> {
+    fn held_by_mut(&mut self, agent: &AgentId) -> Option<&mut SubagentTasks> {
         self.held.iter_mut().find(|held| held.agent == *agent)
     }
 
@@ -363,7 +363,7 @@ impl State {
         if self.held.len() >= SUBAGENTS {
             self.held.remove(0);
         }
-        self.held.push(Held { agent: agent.clone(), tasks: vec![task.clone()], refused: 0, last: None });
+        self.held.push(SubagentTasks { agent: agent.clone(), tasks: vec![task.clone()], refused: 0, last: None });
     }
 
     /// An agent that closed its task and starts another has been refused as often as before.

@@ -73,7 +73,7 @@ pub struct ToolResult {
     pub millis: Option<u64>,
     /// What the human answered, where the call asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<Answered>,
+    pub answers: Vec<DialogAnswer>,
     /// Paths in what it read, where that is a document. Of its text nothing else is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -81,7 +81,7 @@ pub struct ToolResult {
 
 /// An answer in the host's dialog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
+pub struct DialogAnswer {
     pub question: String,
     /// The label that was chosen, or what was typed instead.
     pub label: String,

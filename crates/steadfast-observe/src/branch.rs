@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
 
 const BRANCHES: &[u8] = b"refs/heads/";
 /// What a reftable repository keeps in `HEAD` for programs that only read files.
@@ -22,7 +22,7 @@ pub enum Branch {
     Detached(ObjectId),
 }
 
-impl Repository {
+impl Checkout {
     /// Read from `HEAD`; git is asked only where that file does not say.
     pub fn branch(&self, budget: Duration) -> Fact<Branch> {
         let deadline = Deadline::after(budget);

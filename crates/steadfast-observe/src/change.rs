@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::content::{Content, contents};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
@@ -14,7 +15,6 @@ use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{self, Entry, Sides};
-use crate::repository::Repository;
 use crate::status::{Line, Now, Status};
 
 /// What the files are compared with.
@@ -23,7 +23,7 @@ pub enum Point {
     /// The commit that is checked out, or nothing before the first one.
     Head,
     Commit(ObjectId),
-    /// A tree id of [`Repository::tree_id`], with the folder that was given there: its objects are kept in it.
+    /// A tree id of [`Checkout::tree_id`], with the folder that was given there: its objects are kept in it.
     Tree {
         id: TreeId,
         private_dir: PathBuf,
@@ -32,7 +32,7 @@ pub enum Point {
 
 /// A file that is not what it was; a submodule is one path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct ChangedFile {
     /// From the root of the checkout.
     pub path: PathBuf,
     pub kind: ChangeKind,
@@ -55,20 +55,20 @@ enum Verdict {
     Look,
 }
 
-impl Repository {
+impl Checkout {
     /// The files that differ from the point, sorted by path: tracked or not, staged or not, ignored ones left out.
     ///
     /// A path that was changed and changed back is not among them. The files are compared, not the index: what is
     /// staged only is no change. Otherwise the word of `git status` holds: a file of another size is modified even if a
     /// filter would undo that, and one marked `assume-unchanged` or `skip-worktree` is not looked at.
-    pub fn changed_since(&self, point: &Point, budget: Duration) -> Fact<Vec<Change>> {
+    pub fn changed_since(&self, point: &Point, budget: Duration) -> Fact<Vec<ChangedFile>> {
         fact(self.compare(point, Deadline::after(budget)))
     }
 
     /// `git status` looks at every file once, and takes no lock when told so; `git diff` would take one. So files are
     /// compared with `HEAD` in any case, `HEAD` with the point by their trees, and content is looked at only where
     /// both differ.
-    fn compare(&self, point: &Point, deadline: Deadline) -> Result<Vec<Change>, ObserveError> {
+    fn compare(&self, point: &Point, deadline: Deadline) -> Result<Vec<ChangedFile>, ObserveError> {
         let status = self.status(deadline)?;
         let since = self.trees_since(point, status.head.as_ref(), deadline)?;
         let mut changes = Vec::new();
@@ -78,7 +78,7 @@ impl Repository {
             let line = status.lines.get(path);
             match verdict(since.get(path), line) {
                 Verdict::Same => {}
-                Verdict::Changed(kind) => changes.push(Change { path: path.clone(), kind }),
+                Verdict::Changed(kind) => changes.push(ChangedFile { path: path.clone(), kind }),
                 Verdict::Look => unread.push(path.clone()),
             }
         }
@@ -86,7 +86,7 @@ impl Repository {
         for (path, now) in unread.into_iter().zip(now) {
             let was = was(since.get(&path), status.lines.get(&path));
             if let Some(kind) = was.and_then(|was| difference(was, &now)) {
-                changes.push(Change { path, kind });
+                changes.push(ChangedFile { path, kind });
             }
         }
         changes.sort();

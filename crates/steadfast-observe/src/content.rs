@@ -10,6 +10,7 @@ use steadfast_text::hex;
 
 use crate::branch;
 use crate::change::only;
+use crate::checkout::{Checkout, CheckoutKind};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
@@ -18,7 +19,6 @@ use crate::location::beneath;
 use crate::object_id::ObjectId;
 use crate::private_index::OURS;
 use crate::raw_diff::EntryType;
-use crate::repository::{Kind, Repository};
 use crate::stat::{FileKind, kind_of};
 
 /// What lies at a path, by the name git has for it.
@@ -28,7 +28,7 @@ pub(crate) enum Content {
     Is(EntryType, ObjectId),
 }
 
-impl Repository {
+impl Checkout {
     /// The object id of every file, with the filters that git applies to it; none where there is no file.
     ///
     /// A folder stands for the files in it: they are in the answer, the folder is not. A link has the id of its own
@@ -48,7 +48,7 @@ impl Repository {
         paths: impl Iterator<Item = &'a Path>,
         deadline: Deadline,
     ) -> Result<BTreeMap<PathBuf, Option<ObjectId>>, ObserveError> {
-        if self.kind != Kind::None {
+        if self.kind != CheckoutKind::None {
             self.checkout()?;
         }
         let mut names = Vec::new();
@@ -66,8 +66,12 @@ impl Repository {
             }
         }
         let found = match self.kind {
-            Kind::None => files.iter().map(|file| plain(&self.root, file, deadline)).collect::<Result<_, _>>()?,
-            Kind::Git { .. } | Kind::Bare { .. } | Kind::Broken => contents(&self.root, &files, deadline)?,
+            CheckoutKind::None => {
+                files.iter().map(|file| plain(&self.root, file, deadline)).collect::<Result<_, _>>()?
+            }
+            CheckoutKind::Git { .. } | CheckoutKind::Bare { .. } | CheckoutKind::Broken => {
+                contents(&self.root, &files, deadline)?
+            }
         };
         let id = |content| match content {
             Content::Missing => None,
@@ -84,8 +88,8 @@ impl Repository {
 
     fn files_in(&self, folder: &Path, deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
         let mut files = match self.kind {
-            Kind::None => walk(&self.root, folder, deadline)?,
-            Kind::Git { .. } | Kind::Bare { .. } | Kind::Broken => {
+            CheckoutKind::None => walk(&self.root, folder, deadline)?,
+            CheckoutKind::Git { .. } | CheckoutKind::Bare { .. } | CheckoutKind::Broken => {
                 let answer = Git::at(&self.root)
                     .call("ls-files")
                     .args(["--cached", "--others", "--exclude-standard", "-z", "--"])

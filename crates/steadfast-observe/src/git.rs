@@ -96,7 +96,6 @@ impl Git {
             .arg(dir)
             // As an option too: a git that does not know it, and would take the lock, fails instead.
             .args(["--no-optional-locks", "--no-pager", "-c", "core.hooksPath=/dev/null"]);
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Self { command, name: "", input: Vec::new(), dir: dir.to_owned() }
     }

@@ -2,26 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
 pub(crate) fn from_git(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
-#[cfg(not(unix))]
-pub(crate) fn from_git(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
-}
-
-#[cfg(unix)]
 pub(crate) fn to_git(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     path.as_os_str().as_bytes().to_vec()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn to_git(path: &Path) -> Vec<u8> {
-    path.to_string_lossy().replace('\\', "/").into_bytes()
 }
 
 /// In C's quotes, for the doors of git that know no NUL-separated list: there a line end is a separator.
@@ -52,7 +40,6 @@ mod tests {
         assert_eq!(quoted(&from_git(b"a b\n\"\\\tz")), br#""a b\012\"\\\011z""#);
     }
 
-    #[cfg(unix)]
     #[test]
     fn bytes_that_are_no_text_survive() {
         let path = from_git(b"caf\xe9");

@@ -1,6 +1,6 @@
 //! What the world says: the only room that runs git or looks at files.
 //!
-//! A [`Repository`] is found by reading `.git`, without running git. Whatever is asked of it comes with a time budget
+//! A [`Checkout`] is found by reading `.git`, without running git. Whatever is asked of it comes with a time budget
 //! and is answered with a [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits past
 //! its budget, and nothing here writes to or locks the user's git.
 //!
@@ -9,6 +9,7 @@
 
 mod branch;
 mod change;
+mod checkout;
 mod content;
 mod deadline;
 mod error;
@@ -19,10 +20,6 @@ mod ignored;
 mod location;
 mod neighbour;
 mod object_id;
-#[cfg(unix)]
-mod pipes;
-#[cfg(not(unix))]
-#[path = "pipes_threaded.rs"]
 mod pipes;
 mod private_index;
 mod private_objects;
@@ -31,16 +28,15 @@ mod process_table;
 mod program;
 mod raw_diff;
 mod recent;
-mod repository;
 mod seen;
 mod stat;
 mod status;
 mod tool_process;
-mod tracked;
 mod tree_content;
 
 pub use branch::Branch;
-pub use change::{Change, ChangeKind, Point};
+pub use change::{ChangeKind, ChangedFile, Point};
+pub use checkout::{Checkout, CheckoutKind};
 pub use deadline::TOOL_EVENT;
 pub use git_command::{GitCommand, GitFailed};
 pub use location::behind;
@@ -49,7 +45,6 @@ pub use object_id::{NotAnId, ObjectId};
 pub use private_index::TreeId;
 pub use process_table::processes_of;
 pub use program::{Program, ProgramFailed};
-pub use repository::{Kind, Repository};
 pub use stat::{FileKind, Stat};
 pub use tool_process::sessions_at_work;
 pub use tree_content::InTree;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
 
 /// How far back history is read.
 const COMMITS: &str = "1000";
@@ -53,7 +53,7 @@ impl NeighbourTable {
     }
 }
 
-impl Repository {
+impl Checkout {
     /// What goes with what in the last thousand commits. Files that are gone or were renamed since are left out, and so are
     /// names that would not fit into a line.
     pub fn neighbours(&self, budget: Duration) -> Fact<NeighbourTable> {

@@ -15,13 +15,13 @@ use steadfast_model::Fact;
 use steadfast_system::lock_within;
 use steadfast_text::hex;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::git_path::{from_git, quoted};
 use crate::object_id::ObjectId;
 use crate::private_objects::PrivateObjects;
-use crate::repository::Repository;
 
 /// What we render for people, at the root of the checkout: never part of an answer.
 pub(crate) const OURS: &str = ".steadfast";
@@ -47,7 +47,7 @@ impl fmt::Display for TreeId {
     }
 }
 
-impl Repository {
+impl Checkout {
     /// The tree id of the checkout. `private_dir` is kept between calls and belongs to this worktree; two callers at
     /// once take turns. What gathers in it is bounded: a tree of long ago may be one that [`Point::Tree`] does not find.
     ///
@@ -82,7 +82,7 @@ pub(crate) fn alternate(objects: &Path) -> OsString {
 }
 
 struct PrivateIndex<'a> {
-    repository: &'a Repository,
+    repository: &'a Checkout,
     git_dir: &'a Path,
     common_dir: &'a Path,
     dir: PathBuf,
@@ -94,7 +94,7 @@ struct PrivateIndex<'a> {
 impl<'a> PrivateIndex<'a> {
     /// The lock is handed on to every git that works here. It is free only when all of them are gone, those of a
     /// killed process included; so whoever holds it knows that a lock of git's own is a dead one's.
-    fn lock(repository: &'a Repository, dir: &Path, deadline: Deadline) -> Result<Self, ObserveError> {
+    fn lock(repository: &'a Checkout, dir: &Path, deadline: Deadline) -> Result<Self, ObserveError> {
         let (git_dir, common_dir) = repository.checkout()?;
         let dir = std::path::absolute(dir).map_err(ObserveError::file(dir))?;
         let objects = PrivateObjects::of(&dir);

@@ -90,14 +90,8 @@ impl Drop for Running {
     }
 }
 
-#[cfg(unix)]
 fn end_group(child: &mut Child) {
     let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
-}
-
-#[cfg(not(unix))]
-fn end_group(child: &mut Child) {
-    let _ = child.kill();
 }
 
 fn feed(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use steadfast_model::Liveness;
-use steadfast_system::{Process, process_ids};
+use steadfast_system::{ProcessEntry, process_ids};
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
@@ -24,12 +24,12 @@ pub fn processes_of(host: u32, commands: &[Option<&str>], budget: Duration) -> V
     let Ok(table) = Table::read(deadline) else { return unknown() };
     let below = table.below(host);
     let own: HashSet<u32> = table.line_up(std::process::id()).collect();
-    let beside: Vec<&Process> = below.iter().filter(|process| !own.contains(&process.id)).copied().collect();
+    let beside: Vec<&ProcessEntry> = below.iter().filter(|process| !own.contains(&process.id)).copied().collect();
     // Nothing but this hook is left below the host: whatever it was, it has ended.
     if beside.is_empty() && own.contains(&host) {
         return vec![Liveness::Gone; commands.len()];
     }
-    let lines: Vec<(&Process, Vec<String>)> =
+    let lines: Vec<(&ProcessEntry, Vec<String>)> =
         beside.iter().filter_map(|process| Some((*process, words(&command_line(process.id)?)))).collect();
     let look = |command: &Option<&str>| {
         let wanted: Vec<String> = words(command.as_ref()?).into_iter().take(WORDS).collect();
@@ -46,14 +46,14 @@ pub fn processes_of(host: u32, commands: &[Option<&str>], budget: Duration) -> V
 }
 
 #[derive(Debug)]
-struct Table(Vec<Process>);
+struct Table(Vec<ProcessEntry>);
 
 impl Table {
     fn read(deadline: Deadline) -> Result<Self, ObserveError> {
         let mut table = Vec::new();
         for id in process_ids() {
             deadline.left()?;
-            table.extend(Process::of(id).filter(|process| !process.ended));
+            table.extend(ProcessEntry::of(id).filter(|process| !process.ended));
         }
         Ok(Self(table))
     }
@@ -65,8 +65,8 @@ impl Table {
     }
 
     /// Those that this one started, and those that they started.
-    fn below(&self, id: u32) -> Vec<&Process> {
-        let mut found: Vec<&Process> = Vec::new();
+    fn below(&self, id: u32) -> Vec<&ProcessEntry> {
+        let mut found: Vec<&ProcessEntry> = Vec::new();
         let mut parents = vec![id];
         while let Some(parent) = parents.pop() {
             for process in self.0.iter().filter(|process| process.parent == parent && process.id != parent) {
@@ -102,7 +102,7 @@ impl Table {
 }
 
 fn command_line(id: u32) -> Option<String> {
-    Some(String::from_utf8_lossy(&Process::command_line(id).ok()?).into_owned())
+    Some(String::from_utf8_lossy(&ProcessEntry::command_line(id).ok()?).into_owned())
 }
 
 /// The words of a command line, however it was quoted on its way.
@@ -113,7 +113,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// The sockets that listen where this process is at home, with their ports.
 fn listening(id: u32) -> Vec<(String, u16)> {
-    let tables = ["net/tcp", "net/tcp6"].map(|table| Process::text(id, table));
+    let tables = ["net/tcp", "net/tcp6"].map(|table| ProcessEntry::text(id, table));
     tables.iter().flat_map(|text| text.lines()).filter_map(listener).collect()
 }
 
@@ -127,7 +127,7 @@ fn listener(line: &str) -> Option<(String, u16)> {
 }
 
 fn open_socket(id: u32, sockets: &[(String, u16)]) -> Option<u16> {
-    Process::open_files(id)
+    ProcessEntry::open_files(id)
         .ok()?
         .find_map(|file| sockets.iter().find(|(name, _)| file == name.as_str()).map(|(_, port)| *port))
 }

@@ -48,7 +48,6 @@ impl Program {
     pub fn anywhere(name: &str) -> Self {
         let mut command = program(name);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Self { command, name: name.to_owned(), call: name.to_owned(), dir: None }
     }

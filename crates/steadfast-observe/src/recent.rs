@@ -5,9 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use steadfast_model::{Fact, Millis};
 
 use crate::change::{ChangeKind, Point};
-use crate::repository::Repository;
+use crate::checkout::Checkout;
 
-impl Repository {
+impl Checkout {
     /// The files that differ from `HEAD` and were written or put in place at that time or later; no more than `most`.
     ///
     /// What is gone has no time any more, and is not among them.
@@ -32,13 +32,7 @@ pub(crate) fn last_touched(path: &Path) -> Option<Millis> {
     Some(Millis(written.max(moved(&found))))
 }
 
-#[cfg(unix)]
 fn moved(found: &Metadata) -> i64 {
     use std::os::unix::fs::MetadataExt;
     found.ctime().saturating_mul(1_000).saturating_add(found.ctime_nsec() / 1_000_000)
-}
-
-#[cfg(not(unix))]
-fn moved(_found: &Metadata) -> i64 {
-    i64::MIN
 }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use steadfast_model::{Fact, Millis, SeenFile, fnv};
 
+use crate::checkout::Checkout;
 use crate::content::read_into;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git_path::to_git;
 use crate::ignored::Ignored;
 use crate::recent::last_touched;
-use crate::repository::Repository;
 use crate::stat::{FileKind, kind_of};
 
 /// A file can be written twice within one tick of the file system's clock. What was touched this recently is compared by
@@ -31,7 +31,7 @@ const FOLDER: &str = "/";
 const MANY: usize = 512;
 const THREADS: usize = 4;
 
-impl Repository {
+impl Checkout {
     /// These files as they are now. A path is meant from the root. One that ends in a slash is a folder, and stands for the
     /// names in it and below.
     pub fn see<'a>(
@@ -165,14 +165,12 @@ fn look(path: &Path) -> Result<Option<Metadata>, ObserveError> {
 
 /// The root of a checkout, from which files are looked at. The kernel need not find its way to the root for each of three
 /// thousand: that takes 40 % of the time.
-#[cfg(unix)]
 struct Folder<'a> {
     path: &'a Path,
     common_dir: Option<&'a Path>,
     open: std::os::fd::OwnedFd,
 }
 
-#[cfg(unix)]
 impl<'a> Folder<'a> {
     fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
         use rustix::fs::{Mode, OFlags};
@@ -203,24 +201,6 @@ impl<'a> Folder<'a> {
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(ObserveError::File { path: self.path.join(path), source: error.into() }),
         }
-    }
-}
-
-/// Without a time that a copy cannot keep, only the content tells.
-#[cfg(not(unix))]
-struct Folder<'a> {
-    path: &'a Path,
-    common_dir: Option<&'a Path>,
-}
-
-#[cfg(not(unix))]
-impl<'a> Folder<'a> {
-    fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
-        Ok(Self { path, common_dir })
-    }
-
-    fn stat(&self, path: &str) -> Result<Option<u64>, ObserveError> {
-        Ok(look(&self.path.join(path))?.map(|_| 0))
     }
 }
 
@@ -349,14 +329,14 @@ mod tests {
     /// Long after any file of a test was written.
     const LATER: Millis = Millis(i64::MAX);
 
-    fn scene() -> (tempfile::TempDir, Repository) {
+    fn scene() -> (tempfile::TempDir, Checkout) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.txt"), "one").unwrap();
-        let repository = Repository::find(dir.path());
+        let repository = Checkout::find(dir.path());
         (dir, repository)
     }
 
-    fn changed(repository: &Repository, seen: &Fact<Vec<SeenFile>>) -> Vec<bool> {
+    fn changed(repository: &Checkout, seen: &Fact<Vec<SeenFile>>) -> Vec<bool> {
         let Fact::Known(seen) = seen else { panic!("{seen:?}") };
         let Fact::Known(changed) = repository.changed_since_seen(seen, BUDGET) else { panic!() };
         changed
@@ -419,7 +399,6 @@ mod tests {
         assert!(changed(&repository, &seen).contains(&true));
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_time_that_was_set_back_hides_no_change() {
         let (dir, repository) = scene();

@@ -5,10 +5,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::location::behind;
-use crate::repository::Repository;
 
 /// What lies at a path. A link is described itself, never what it points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum FileKind {
     Special,
 }
 
-impl Repository {
+impl Checkout {
     /// One answer per path, in order. A path that is not absolute is meant from the root.
     pub fn stat(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Vec<(PathBuf, Fact<Stat>)> {
         let deadline = Deadline::after(budget);
@@ -81,12 +81,6 @@ fn mtime_ns(found: &Metadata) -> i64 {
     }
 }
 
-#[cfg(unix)]
 fn mode(found: &Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(found)
-}
-
-#[cfg(not(unix))]
-fn mode(found: &Metadata) -> u32 {
-    if found.permissions().readonly() { 0o444 } else { 0o666 }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use steadfast_model::Fact;
-use steadfast_system::{Process, process_ids};
+use steadfast_system::{ProcessEntry, process_ids};
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
@@ -26,7 +26,7 @@ const CERTAINLY_EMPTY: usize = 3;
 #[must_use]
 pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
     // On a system that does not show the environment of its processes, this process cannot be seen either.
-    if Process::of(std::process::id()).is_none() {
+    if ProcessEntry::of(std::process::id()).is_none() {
         return Fact::Unknown("this system does not show the environment of a process".into());
     }
     match look(Deadline::after(budget)) {
@@ -47,9 +47,9 @@ fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let parent = |id: &u32| Process::of(*id).map(|process| process.parent).filter(|parent| *parent > 1);
+    let parent = |id: &u32| ProcessEntry::of(*id).map(|process| process.parent).filter(|parent| *parent > 1);
     let own: Vec<u32> = std::iter::successors(Some(std::process::id()), parent).take(GENERATIONS).collect();
-    found.retain(|(id, _)| !own.contains(id) && Process::of(*id).is_some_and(|process| !process.ended));
+    found.retain(|(id, _)| !own.contains(id) && ProcessEntry::of(*id).is_some_and(|process| !process.ended));
     let mut sessions: Vec<String> = found.into_iter().map(|(_, session)| session).collect();
     sessions.sort_unstable();
     sessions.dedup();
@@ -63,14 +63,14 @@ fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
 fn read_environment(id: u32, deadline: Deadline) -> Result<Option<Vec<u8>>, ObserveError> {
     let mut empty = 0;
     for _ in 0..LOOKS_AT_EMPTY {
-        let Ok(environment) = Process::environment(id) else { return Ok(None) };
+        let Ok(environment) = ProcessEntry::environment(id) else { return Ok(None) };
         // A kernel thread, and a process that has ended, have no program.
-        if !environment.is_empty() || empty == CERTAINLY_EMPTY || Process::link(id, "exe").is_err() {
+        if !environment.is_empty() || empty == CERTAINLY_EMPTY || ProcessEntry::link(id, "exe").is_err() {
             return Ok(Some(environment));
         }
         deadline.left()?;
         // Between two programs there is no command line either; `env -i` leaves one.
-        match Process::command_line(id) {
+        match ProcessEntry::command_line(id) {
             Ok(line) if !line.is_empty() => empty += 1,
             _ => thread::sleep(Duration::from_micros(100)),
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use steadfast_model::Fact;
 
 use crate::change::only;
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
@@ -14,7 +15,6 @@ use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{EntryType, Mode};
-use crate::repository::Repository;
 
 /// More names than this may not fit on a command line.
 const AT_ONCE: usize = 200;
@@ -47,8 +47,8 @@ struct Listed {
     size: Option<u64>,
 }
 
-impl Repository {
-    /// What a tree of [`Repository::tree_id`] holds at these paths from the root, in their order. `private_dir` is the
+impl Checkout {
+    /// What a tree of [`Checkout::tree_id`] holds at these paths from the root, in their order. `private_dir` is the
     /// folder that was given there.
     pub fn in_tree(
         &self,

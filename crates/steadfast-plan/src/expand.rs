@@ -6,7 +6,7 @@ use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskId,
 
 use steadfast_text::truncate;
 
-use crate::Options;
+use crate::CompileOptions;
 use crate::commands::Commands;
 use crate::draft::{DraftPhase, DraftTask};
 use crate::estimate;
@@ -19,7 +19,7 @@ const HOW_TO_DECIDE: &str = "`steadfast decide TEXT --why TEXT` writes a line";
 const TITLE: usize = 500;
 const NOTES: usize = 4_000;
 
-pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, options: &Options) -> Plan {
+pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, options: &CompileOptions) -> Plan {
     let mut tasks = Vec::new();
     let mut openings: Vec<(&str, &Stage<'_>)> =
         graph.phases.iter().filter_map(|stage| Some((stage.opening.as_deref()?, stage))).collect();
@@ -134,7 +134,7 @@ fn links(
     graph: &Graph<'_>,
     node: &Node<'_>,
     begin: &[TaskId],
-    (commands, options): (&Commands, &Options),
+    (commands, options): (&Commands, &CompileOptions),
     tasks: &mut Vec<PlannedTask>,
 ) {
     let Node { draft, task_type, .. } = node;

@@ -15,7 +15,7 @@ use crate::estimate;
 
 /// What a plan is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ExportTarget {
     /// An issue a line, as `.beads/issues.jsonl`.
     Beads,
     /// A SPEC.md with statuses.
@@ -33,12 +33,12 @@ pub struct Outgoing<'a> {
     pub at: &'a str,
 }
 
-pub fn export(outgoing: Outgoing<'_>, to: Target) -> String {
+pub fn export(outgoing: Outgoing<'_>, to: ExportTarget) -> String {
     let list = List::of(outgoing);
     match to {
-        Target::Beads => beads::write(&list, outgoing.at),
-        Target::Markdown => markdown::write(&list),
-        Target::Json => spec::write(&list),
+        ExportTarget::Beads => beads::write(&list, outgoing.at),
+        ExportTarget::Markdown => markdown::write(&list),
+        ExportTarget::Json => spec::write(&list),
     }
 }
 

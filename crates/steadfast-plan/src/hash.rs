@@ -64,18 +64,18 @@ fn authored(task: &PlannedTask, waits: Option<&BTreeSet<&str>>) -> serde_json::V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, compile};
+    use crate::{CompileOptions, compile};
 
     const SPEC: &str = "# Sign in\n\n## Phase 1: Codes\n### 1.1 Make codes\n- Type: backend\n- Files: src/code.rs\n\
                         - Verify: `cargo test`\n### 1.2 Show them\n- Type: ui\n- Files: src/show.tsx\n- Depends on: 1.1\n";
 
-    fn of(text: &str, options: &Options) -> String {
+    fn of(text: &str, options: &CompileOptions) -> String {
         hash(&compile(text, "SPEC.md", options).unwrap().plan)
     }
 
     #[test]
     fn it_covers_what_was_authored() {
-        let plain = of(SPEC, &Options::default());
+        let plain = of(SPEC, &CompileOptions::default());
         for (from, to) in [
             ("Sign in", "Sign out"),
             ("Make codes", "Make keys"),
@@ -84,14 +84,14 @@ mod tests {
             ("backend", "func"),
             ("- Depends on: 1.1\n", ""),
         ] {
-            assert_ne!(of(&SPEC.replace(from, to), &Options::default()), plain, "{from} → {to}");
+            assert_ne!(of(&SPEC.replace(from, to), &CompileOptions::default()), plain, "{from} → {to}");
         }
     }
 
     #[test]
     fn it_does_not_cover_what_is_generated() {
-        let plain = of(SPEC, &Options::default());
-        assert_eq!(of(SPEC, &Options { ui_skills: Vec::new(), ..Options::default() }), plain);
-        assert_eq!(of(SPEC, &Options { ui_skills: vec!["brand".into()], ..Options::default() }), plain);
+        let plain = of(SPEC, &CompileOptions::default());
+        assert_eq!(of(SPEC, &CompileOptions { ui_skills: Vec::new(), ..CompileOptions::default() }), plain);
+        assert_eq!(of(SPEC, &CompileOptions { ui_skills: vec!["brand".into()], ..CompileOptions::default() }), plain);
     }
 }

@@ -32,7 +32,7 @@ pub use slices::{has_slices, with_slice_status};
 
 /// What a list of tasks is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
+pub enum ListFormat {
     SpecMarkdown,
     SpecJson,
     Beads,
@@ -45,7 +45,7 @@ pub enum Format {
     Slices,
 }
 
-impl Format {
+impl ListFormat {
     pub const ALL: [Self; 10] = [
         Self::SpecMarkdown,
         Self::SpecJson,
@@ -81,18 +81,18 @@ impl Format {
     }
 }
 
-pub(crate) fn read(format: Format, text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
+pub(crate) fn read(format: ListFormat, text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
     let draft = match format {
-        Format::SpecMarkdown => return markdown::read(text, name, findings),
-        Format::SpecJson => return json::read(text, findings),
-        Format::Beads => beads::read(text, findings)?,
-        Format::OpenSpec => change::openspec(list::read(TaskMark::Box, text, name, findings), name),
-        Format::SpecKit => change::spec_kit(list::read(TaskMark::Box, text, name, findings)),
-        Format::TaskMaster => task_master::read(text, name, findings)?,
-        Format::Gsd => gsd::read(text, name),
-        Format::Breakdown => list::read(TaskMark::Heading, text, name, findings),
-        Format::Checklist => list::read(TaskMark::Box, text, name, findings),
-        Format::Slices => slices::read(text, name, findings),
+        ListFormat::SpecMarkdown => return markdown::read(text, name, findings),
+        ListFormat::SpecJson => return json::read(text, findings),
+        ListFormat::Beads => beads::read(text, findings)?,
+        ListFormat::OpenSpec => change::openspec(list::read(TaskMark::Box, text, name, findings), name),
+        ListFormat::SpecKit => change::spec_kit(list::read(TaskMark::Box, text, name, findings)),
+        ListFormat::TaskMaster => task_master::read(text, name, findings)?,
+        ListFormat::Gsd => gsd::read(text, name),
+        ListFormat::Breakdown => list::read(TaskMark::Heading, text, name, findings),
+        ListFormat::Checklist => list::read(TaskMark::Box, text, name, findings),
+        ListFormat::Slices => slices::read(text, name, findings),
     };
     Some(settle(draft, text, name, findings))
 }

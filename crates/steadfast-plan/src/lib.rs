@@ -48,15 +48,15 @@ use source::Lines;
 
 pub use card::Card;
 pub use exit_status::swallowed;
-pub use export::{Outgoing, Target, export};
+pub use export::{ExportTarget, Outgoing, export};
 pub use fit::{Familiarity, fit};
 pub use hash::hash;
-pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
+pub use import::{BEADS_NOTE, ListFormat, has_slices, with_slice_status};
 pub use lint::not_read;
-pub use problem::{Code, Problem, Report, Severity};
+pub use problem::{Code, LintReport, Problem, ProblemSeverity};
 pub use render::render;
 pub use schedule::{Lengths, Moment, Schedule};
-pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
+pub use score::{Dimension, Mark, ScoredSentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
@@ -69,7 +69,7 @@ pub const MAX_BYTES: usize = 64 << 20;
 
 /// What the configuration says about expansion.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CompileOptions {
     /// Skills to be used before ui work. Without any, nothing is generated before it.
     pub ui_skills: Vec<String>,
     /// Skills that would be used before ui work as well, and are not installed.
@@ -78,7 +78,7 @@ pub struct Options {
     pub holds_secret: fn(&str) -> bool,
 }
 
-impl Default for Options {
+impl Default for CompileOptions {
     fn default() -> Self {
         let ui_skills = ["frontend-design", "vercel-design-guidelines"].map(str::to_owned).to_vec();
         Self { ui_skills, missing_skills: Vec::new(), holds_secret: |_| false }
@@ -90,7 +90,7 @@ impl Default for Options {
 pub struct Compiled {
     pub plan: Plan,
     pub warnings: Vec<Problem>,
-    pub format: Format,
+    pub format: ListFormat,
     /// How tasks stand that were begun where the list comes from.
     pub reported: Vec<Reported>,
     /// How many tasks the text has, without generated ones.
@@ -134,7 +134,7 @@ impl Compiled {
 }
 
 /// The plan of a spec. `name` is its file's: it tells the format where the text does not, and stands in for a title.
-pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Report> {
+pub fn compile(text: &str, name: &str, options: &CompileOptions) -> Result<Compiled, LintReport> {
     let mut findings = Findings::default();
     let lines = Lines::of(text);
     let read = import::recognise(text, name, &mut findings).and_then(|format| {
@@ -151,29 +151,29 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
         Some((plan, reported, format, authored, unread, apart, places)) if !problems.iter().any(Problem::is_error) => {
             Ok(Compiled { plan, warnings: problems, format, reported, authored, unread, apart, places })
         }
-        _ => Err(Report { problems }),
+        _ => Err(LintReport { problems }),
     }
 }
 
 /// What a spec says has to pass at its end. The lists of others say how their tasks stand, and nothing else is taken from
 /// them.
-fn checks_of(text: &str, plan: &Plan, format: Format) -> Vec<StatedCheck> {
+fn checks_of(text: &str, plan: &Plan, format: ListFormat) -> Vec<StatedCheck> {
     match format {
-        Format::SpecMarkdown => stated(text).checks,
-        Format::SpecJson => score::stated_of_plan(plan).checks,
+        ListFormat::SpecMarkdown => stated(text).checks,
+        ListFormat::SpecJson => score::stated_of_plan(plan).checks,
         _ => Vec::new(),
     }
 }
 
 /// What a text is written in. `None`: no list of tasks that is known.
-pub fn format_of(text: &str, name: &str) -> Option<Format> {
+pub fn format_of(text: &str, name: &str) -> Option<ListFormat> {
     import::recognise(text, name, &mut Findings::default())
 }
 
 /// All there is to say about a spec.
-pub fn lint(text: &str, name: &str, options: &Options) -> Report {
+pub fn lint(text: &str, name: &str, options: &CompileOptions) -> LintReport {
     match compile(text, name, options) {
-        Ok(compiled) => Report { problems: compiled.warnings },
+        Ok(compiled) => LintReport { problems: compiled.warnings },
         Err(report) => report,
     }
 }
@@ -186,7 +186,7 @@ struct Expanded {
     places: BTreeMap<TaskId, Range<usize>>,
 }
 
-fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<Expanded> {
+fn check_and_expand(draft: &Draft, options: &CompileOptions, findings: &mut Findings) -> Option<Expanded> {
     let commands = Commands::of(draft, findings);
     lint::draft(draft, &commands, options, findings);
     let graph = Graph::of(draft, !options.ui_skills.is_empty(), findings)?;

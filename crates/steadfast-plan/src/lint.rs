@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use steadfast_model::{StatedCheck, TaskType};
 
-use crate::Options;
+use crate::CompileOptions;
 use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::exit_status::{is_void, swallowed};
@@ -26,7 +26,7 @@ const MANY: usize = 400;
 /// A phase this long that changes this often between the interface and other work is looked at too often.
 const ALTERNATING: (usize, usize) = (4, 3);
 
-pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &Options, findings: &mut Findings) {
+pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &CompileOptions, findings: &mut Findings) {
     for phase in &draft.phases {
         if phase.authored().next().is_none() && !phase.name.is_empty() {
             let message = format!("the phase `{}` has no tasks", phase.name);
@@ -51,7 +51,7 @@ pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &Options, findi
     }
 }
 
-pub(crate) fn graph(graph: &Graph<'_>, options: &Options, findings: &mut Findings) {
+pub(crate) fn graph(graph: &Graph<'_>, options: &CompileOptions, findings: &mut Findings) {
     skills(graph, options, findings);
     let chain = |node: &crate::graph::Node<'_>| {
         1 + usize::from(node.links().before.is_some()) + usize::from(node.links().after.is_some())
@@ -65,7 +65,7 @@ pub(crate) fn graph(graph: &Graph<'_>, options: &Options, findings: &mut Finding
 }
 
 /// Says which skills are left out of the plan because nobody installed them, once, at the first task that would use them.
-fn skills(graph: &Graph<'_>, options: &Options, findings: &mut Findings) {
+fn skills(graph: &Graph<'_>, options: &CompileOptions, findings: &mut Findings) {
     let missing = &options.missing_skills;
     let mut tasks = graph.tasks.iter().filter(|task| task.task_type == Some(TaskType::Ui));
     let (Some(first), Some(example)) = (tasks.next(), missing.first()) else { return };
@@ -157,7 +157,7 @@ pub fn not_read(numbers: &[usize]) -> String {
 }
 
 /// What the words of a spec say has to pass at its end.
-pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &Options, findings: &mut Findings) {
+pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &CompileOptions, findings: &mut Findings) {
     if checks.iter().any(|check| (options.holds_secret)(&check.command)) {
         let message = "a command that has to pass at the end holds a secret";
         findings.add(Code::Secret, &draft.span, message, SECRET);
@@ -167,7 +167,7 @@ pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &Options, f
 /// What to do about a secret in a command.
 const SECRET: &str = "read it from the environment or a file: a check is kept as it is, in the spec and in the ledger";
 
-fn one(task: &DraftTask, commands: &Commands, options: &Options, findings: &mut Findings) {
+fn one(task: &DraftTask, commands: &Commands, options: &CompileOptions, findings: &mut Findings) {
     length(&task.id, ID, "an id", findings);
     length(&task.title, TITLE, "a title", findings);
     if let Some(notes) = &task.notes

@@ -8,7 +8,7 @@ use crate::source::Lines;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub code: Code,
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     /// From 1.
     pub line: usize,
     /// From 1, in characters.
@@ -22,7 +22,7 @@ pub struct Problem {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// There is no plan.
     Error,
     Warning,
@@ -30,7 +30,7 @@ pub enum Severity {
 
 /// Why a spec has no plan, and what else there is to say about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct LintReport {
     /// In the order of the text.
     pub problems: Vec<Problem>,
 }
@@ -48,8 +48,8 @@ macro_rules! codes {
                 match self { $(Self::$code => $name,)* }
             }
 
-            pub fn severity(self) -> Severity {
-                match self { $(Self::$code => Severity::$severity,)* }
+            pub fn severity(self) -> ProblemSeverity {
+                match self { $(Self::$code => ProblemSeverity::$severity,)* }
             }
         }
     };
@@ -120,7 +120,7 @@ impl Serialize for Code {
     }
 }
 
-impl Severity {
+impl ProblemSeverity {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -131,11 +131,11 @@ impl Severity {
 
 impl Problem {
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == ProblemSeverity::Error
     }
 }
 
-impl Report {
+impl LintReport {
     pub fn errors(&self) -> usize {
         self.problems.iter().filter(|problem| problem.is_error()).count()
     }
@@ -154,12 +154,12 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn add(&mut self, code: Code, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        self.error |= code.severity() == Severity::Error;
+        self.error |= code.severity() == ProblemSeverity::Error;
         self.found.push((code, span.clone(), message.into(), help.into()));
     }
 
     pub(crate) fn errors(&self) -> usize {
-        self.found.iter().filter(|(code, ..)| code.severity() == Severity::Error).count()
+        self.found.iter().filter(|(code, ..)| code.severity() == ProblemSeverity::Error).count()
     }
 
     pub(crate) fn count(&self) -> usize {

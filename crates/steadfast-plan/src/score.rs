@@ -103,13 +103,13 @@ pub struct Mark {
     pub dimension: Dimension,
     /// 0 to 2.
     pub points: u8,
-    pub because: Option<Sentence>,
+    pub because: Option<ScoredSentence>,
     /// What was seen in that sentence.
     pub rule: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sentence {
+pub struct ScoredSentence {
     /// From 1.
     pub line: usize,
     pub text: String,
@@ -163,7 +163,7 @@ fn best(dimension: Dimension, said: &[Said]) -> Mark {
         if let Some((points, rule)) = rules::worth(dimension, sentence)
             && points > mark.points
         {
-            let because = Some(Sentence { line: sentence.line, text: sentence.text.clone() });
+            let because = Some(ScoredSentence { line: sentence.line, text: sentence.text.clone() });
             mark = Mark { dimension, points, because, rule };
         }
     }

@@ -76,7 +76,7 @@ mod tests {
     use steadfast_model::StatedCheck;
 
     use super::*;
-    use crate::{Options, compile};
+    use crate::{CompileOptions, compile};
 
     #[test]
     fn a_sentence_has_its_criteria_must_nots_and_commands() {
@@ -99,7 +99,7 @@ mod tests {
         let text = "# Codes\n\nPeople sign in with a code.\n\n## Constraints\n- No new dependency.\n\n## Success criteria\n\
                     - A code is valid once.\n\n## Phase 1: Codes\n\n- [ ] 1.1 Make codes\n  - Files: src/code.rs\n  \
                     - Verify: `cargo test code`\n- [ ] 1.2 Send them\n  - Files: src/mail.rs\n  - Verify: `cargo test code`\n";
-        let plan = compile(text, "SPEC.md", &Options::default()).unwrap().plan;
+        let plan = compile(text, "SPEC.md", &CompileOptions::default()).unwrap().plan;
         assert_eq!(
             shape(text, Some(&plan)),
             Shape {

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use steadfast_hosts::launch::{Headless, Permissions, headless};
+use steadfast_hosts::launch::{AgentPermissions, Headless, headless};
 use steadfast_hosts::price::Prices;
 use steadfast_runner::agent::{Assignment, attend};
 
@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         program: next("which program?")?.into(),
         steadfast: next("where is steadfast?")?.into(),
         permissions: match next("edit or free?")?.as_str() {
-            "free" => Permissions::Free,
-            _ => Permissions::Edit,
+            "free" => AgentPermissions::Free,
+            _ => AgentPermissions::Edit,
         },
         prompt: next("what is it to do?")?,
         session: None,

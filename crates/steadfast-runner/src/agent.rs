@@ -10,10 +10,10 @@
 
 mod account;
 mod attend;
-mod group;
 mod left_behind;
 mod lines;
 mod log;
+mod processes;
 mod record;
 mod started;
 
@@ -45,7 +45,7 @@ pub struct Assignment {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum AgentUpdate {
     Running(Process),
     Event(AgentEvent),
 }

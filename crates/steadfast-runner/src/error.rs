@@ -3,11 +3,11 @@ use std::path::PathBuf;
 use steadfast_model::{Loop, LoopId, RunId, TaskLines};
 use steadfast_plan::Circle;
 use steadfast_store::ledger::{LeaseError, LedgerError};
-use steadfast_work::loops::Begun;
+use steadfast_work::loops::StartedLoop;
 use steadfast_work::{Cause, WorkError};
 
-use crate::grounds::GroundsError;
 use crate::preflight::NotReady;
+use crate::worktrees::WorktreeError;
 
 /// Why a run or a loop does not begin, or came to a halt.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum RunError {
     #[error(transparent)]
     Lease(#[from] LeaseError),
     #[error(transparent)]
-    Grounds(#[from] GroundsError),
+    Worktree(#[from] WorktreeError),
     #[error(transparent)]
     NotReady(#[from] NotReady),
     #[error(transparent)]
@@ -53,7 +53,7 @@ pub enum RunError {
     #[error("loop {id} cannot be locked: {source}")]
     LoopLock { id: LoopId, source: std::io::Error },
     #[error("the request is not clear enough to begin: {} of 10, and 5 is the least", .0.judged.scores.spec)]
-    NotClear(Box<Begun>),
+    NotClear(Box<StartedLoop>),
     #[error("loop {0} has no run")]
     NoRun(LoopId),
     #[error("loop {id} is worked on by run {run}")]
@@ -101,7 +101,7 @@ impl RunError {
             Self::NotClear(_) => Cause::Refused,
             Self::Ledger(error) | Self::Lease(LeaseError::Ledger(error)) => error.into(),
             Self::Lease(LeaseError::Held { .. } | LeaseError::Lost { .. }) => Cause::State,
-            Self::Grounds(_)
+            Self::Worktree(_)
             | Self::Folder { .. }
             | Self::NotWritten { .. }
             | Self::Thread(_)

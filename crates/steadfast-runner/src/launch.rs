@@ -27,7 +27,7 @@ pub fn launcher(repository: &Repository, settings: &RunSettings, host: Host, rea
             max_turns: None,
             steadfast: steadfast.clone(),
             permissions: match (start.role, permissions) {
-                (Role::Expert, _) => launch::Permissions::Read,
+                (Role::Expert, _) => launch::AgentPermissions::Read,
                 (Role::Worker, permissions) => permissions.into(),
             },
             extra: extra.clone(),

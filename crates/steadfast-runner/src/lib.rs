@@ -1,32 +1,24 @@
 //! Agents that Steadfast runs for itself, and the run that sends them to the units of a plan.
 //!
-//! [`lifecycle`] begins a run, goes on with it and ends it; [`run`] works its plan off. [`grounds`] are its branches and
+//! [`lifecycle`] begins a run, goes on with it and ends it; [`run`] works its plan off. [`worktrees`] are its branches and
 //! worktrees, [`agent`] attends one headless agent, [`progress`] tells how it stands. [`loop_run`] takes a whole loop through
 //! its stages without a human at hand; [`review`] asks experts about what was done. [`weakened`] tells whether a change took
 //! something from the tests.
 
-#[cfg(unix)]
 pub mod agent;
-pub mod counsel;
 mod error;
+pub mod experts;
 pub mod gate;
-pub mod grounds;
-#[cfg(unix)]
 pub mod launch;
-#[cfg(unix)]
 pub mod lifecycle;
-#[cfg(unix)]
 pub mod loop_run;
-#[cfg(unix)]
 pub mod preflight;
 pub mod progress;
 mod quote;
-#[cfg(unix)]
 pub mod review;
-#[cfg(unix)]
 pub mod run;
-#[cfg(unix)]
 pub mod source;
 pub mod weakened;
+pub mod worktrees;
 
 pub use error::RunError;

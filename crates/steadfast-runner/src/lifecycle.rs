@@ -8,12 +8,12 @@ use steadfast_work::task_list::RunTasks;
 use steadfast_work::{Repository, TaskList};
 
 use crate::agent::end_left_behind;
-use crate::counsel::Matter;
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::experts::ReviewBrief;
 use crate::launch::{launcher, prices};
 use crate::preflight::{self, Ready};
-use crate::run::{Audience, Begin, Outcome, Until, is_alive, run, this_process};
+use crate::run::{Audience, Begin, RunOutcome, Until, is_alive, run, this_process};
+use crate::worktrees::RunWorktrees;
 
 /// A run, or a part of one.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Leg<'a> {
     /// A human wants it to end: it is paused then.
     pub stop: &'a Arc<AtomicBool>,
     /// What a panel is told. None: none is held.
-    pub counsel: Option<Matter>,
+    pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
@@ -59,22 +59,27 @@ pub fn nothing_under_way(list: &TaskList) -> Result<(), RunError> {
 }
 
 /// Works a run off until it is complete or paused.
-pub fn go(repository: &Repository, row: &Run, leg: Leg<'_>, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
-    let Leg { settings, ready, stop, counsel, until } = leg;
+pub fn go(
+    repository: &Repository,
+    row: &Run,
+    leg: Leg<'_>,
+    audience: &mut dyn Audience,
+) -> Result<RunOutcome, RunError> {
+    let Leg { settings, ready, stop, panel_brief, until } = leg;
     let place = &repository.place;
     let ledger = repository.ledger()?;
     let tasks = Arc::new(RunTasks::of(repository, row.id.to_string()));
     let begin = Begin {
         plan_title: ledger.title_of(&row.plan)?,
         ledger,
-        grounds: grounds(repository, row, ready),
+        worktrees: worktrees(repository, row, ready),
         tasks: Arc::clone(&tasks),
         launcher: launcher(repository, settings, row.host, ready),
         prices: prices(settings),
         place: place.clone(),
         runner: this_process(),
         stop: Arc::clone(stop),
-        counsel,
+        panel_brief,
         until,
         run: row.clone(),
     };
@@ -85,8 +90,8 @@ pub fn go(repository: &Repository, row: &Run, leg: Leg<'_>, audience: &mut dyn A
 }
 
 /// The branches and worktrees of a run.
-pub fn grounds(repository: &Repository, row: &Run, ready: &Ready) -> Grounds {
-    Grounds::of(&repository.place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str())
+pub fn worktrees(repository: &Repository, row: &Run, ready: &Ready) -> RunWorktrees {
+    RunWorktrees::of(&repository.place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str())
 }
 
 /// From now on it is this process that runs it, with this host and these limits.
@@ -123,10 +128,10 @@ pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Re
         end_left_behind(&format!("{}/{}", row.id, unit.unit), unit.agent);
     }
     end_left_behind(row.id.as_str(), None);
-    let grounds = Grounds::of(&repository.place.root, &folder, row.id.as_str());
-    grounds
+    let worktrees = RunWorktrees::of(&repository.place.root, &folder, row.id.as_str());
+    worktrees
         .unlock()
-        .and_then(|()| grounds.clear())
+        .and_then(|()| worktrees.clear())
         .map_err(|error| RunError::Halted { run: row.id.clone(), source: Box::new(error.into()) })?;
     for plan in units.iter().filter_map(|unit| unit.plan.as_ref()) {
         ledger.drop_unit(plan, now)?;

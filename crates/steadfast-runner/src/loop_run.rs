@@ -1,10 +1,10 @@
 //! A loop without a human at hand: from a request or a spec, by its stages, to a result that was reviewed and gated. What
 //! each stage came to is in the ledger before the next begins, so it can be left anywhere and taken up again.
 
-mod beside;
 mod decompose;
 mod execute;
 mod judge;
+mod light_review;
 
 use std::cell::Cell;
 use std::path::Path;
@@ -20,14 +20,14 @@ use steadfast_store::lock_loop;
 use steadfast_work::loops::{Loops, Request, how, question, stated_checks};
 use steadfast_work::{Repository, WorkError, spec_file};
 
-use crate::counsel::Matter;
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::experts::ReviewBrief;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
-use crate::review::{Judged, Reviewer, Subject, matter};
-use crate::run::{Audience, Outcome, Until, is_alive};
+use crate::review::{GateOutcome, ReviewSubject, Reviewer, review_brief};
+use crate::run::{Audience, RunOutcome, Until, is_alive};
+use crate::worktrees::RunWorktrees;
 
 pub use execute::said;
 pub use judge::ROUNDS;
@@ -50,7 +50,7 @@ pub trait Watch: Audience {
     fn clear(&mut self);
 
     /// After the run.
-    fn finish(&mut self, ledger: &Ledger, outcome: &Outcome);
+    fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome);
 }
 
 /// What a human wants of a loop.
@@ -73,7 +73,7 @@ pub struct Wishes {
 pub struct Passed {
     pub looped: Loop,
     /// What the gate saw.
-    pub judged: Judged,
+    pub judged: GateOutcome,
 }
 
 /// A loop on its way.
@@ -145,12 +145,12 @@ impl LoopRun<'_> {
         Ok(self.ledger()?.run(id)?)
     }
 
-    fn grounds(&self, row: &Run) -> Grounds {
-        lifecycle::grounds(self.repository, row, &self.ready)
+    fn worktrees(&self, row: &Run) -> RunWorktrees {
+        lifecycle::worktrees(self.repository, row, &self.ready)
     }
 
-    fn matter(looped: &Loop) -> Matter {
-        matter(&looped.request, looped.shape.as_ref())
+    fn review_brief(looped: &Loop) -> ReviewBrief {
+        review_brief(&looped.request, looped.shape.as_ref())
     }
 
     fn reviewer(&self, looped: &Loop, row: &Run) -> Result<Reviewer<'_>, RunError> {
@@ -160,14 +160,14 @@ impl LoopRun<'_> {
             launcher: launcher(self.repository, &self.settings, row.host, &self.ready),
             host: row.host,
             prices: prices(&self.settings),
-            matter: Self::matter(looped),
+            review_brief: Self::review_brief(looped),
             plan: row.plan.clone(),
             stated: stated_checks(&self.ledger()?, looped)?,
             waived: looped.waived.clone(),
             limits: looped.shape.as_ref().map(Shape::limits).unwrap_or_default(),
             spec: looped.spec.clone(),
             run: Some(row.id.clone()),
-            subject: Subject::Branch { grounds: self.grounds(row), base: row.base.clone() },
+            subject: ReviewSubject::Branch { worktrees: self.worktrees(row), base: row.base.clone() },
             mark: row.id.to_string(),
             stop: &self.stop,
             beside: 0,

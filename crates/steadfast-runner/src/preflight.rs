@@ -8,7 +8,7 @@ use std::time::Duration;
 use steadfast_model::{Host, RunSettings};
 use steadfast_observe::{GitCommand, GitFailed};
 
-use crate::grounds::{GroundsError, Submodule, has_commit, has_content, submodules};
+use crate::worktrees::{Submodule, WorktreeError, has_commit, has_content, submodules};
 use steadfast_work::disk::{self, LEAST_FREE, Room};
 use steadfast_work::{Cause, Environment, Repository};
 
@@ -124,7 +124,7 @@ pub fn preflight(
 fn lacking(root: &Path, base: &str) -> Result<Option<Submodule>, NotReady> {
     let modules = match submodules(GitCommand::at(root), base) {
         Ok(modules) => modules,
-        Err(GroundsError::Git(error)) => return Err(NotReady::Git(error)),
+        Err(WorktreeError::Git(error)) => return Err(NotReady::Git(error)),
         Err(_) => return Ok(None),
     };
     Ok(modules.into_iter().find(|module| has_content(root, module) && !has_commit(root, module)))

@@ -1,9 +1,9 @@
 //! What judges the work: experts in reviews, and the gate at the end of a loop. The same for a run's branch and for a
 //! checkout that a session works in.
 
-mod experts;
 mod gate;
 mod remedy;
+mod scope;
 mod session;
 mod subject;
 
@@ -16,16 +16,16 @@ use steadfast_hosts::price::Prices;
 use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent, StatedCheck, Waiver};
 use steadfast_work::Repository;
 
-use crate::counsel::{Matter, Sitting};
+use crate::experts::{Panel, ReviewBrief};
 use crate::run::Launcher;
 
 use crate::error::RunError;
 
-pub use experts::{Held, Look, Part, Stretch, line};
-pub use gate::{Against, GateLook, Judged, still_objects};
+pub use gate::{Against, GateLook, GateOutcome, still_objects};
 pub use remedy::{add_remedies, add_remedy, changed_file, close_remedies, objected};
+pub use scope::{CompletedReview, Look, ReviewScope, Stretch, line};
 pub use session::SessionReview;
-pub use subject::Subject;
+pub use subject::ReviewSubject;
 
 /// What experts are asked with, and what they are asked about.
 pub struct Reviewer<'a> {
@@ -34,7 +34,7 @@ pub struct Reviewer<'a> {
     pub launcher: Box<Launcher>,
     pub host: Host,
     pub prices: Prices,
-    pub matter: Matter,
+    pub review_brief: ReviewBrief,
     pub plan: PlanId,
     /// What the human's own words say has to pass.
     pub stated: Vec<StatedCheck>,
@@ -46,7 +46,7 @@ pub struct Reviewer<'a> {
     pub spec: Option<String>,
     /// The run that pays. None: nobody's budget is known.
     pub run: Option<RunId>,
-    pub subject: Subject,
+    pub subject: ReviewSubject,
     /// By which the processes of experts are found.
     pub mark: String,
     pub stop: &'a AtomicBool,
@@ -61,10 +61,10 @@ impl fmt::Debug for Reviewer<'_> {
 }
 
 /// What experts of a loop know.
-pub fn matter(goal: &str, shape: Option<&Shape>) -> Matter {
+pub fn review_brief(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
     let shape = shape.cloned().unwrap_or_default();
     let checks = shape.checks.into_iter().map(|check| format!("`{}`", check.command)).collect();
-    Matter {
+    ReviewBrief {
         goal: goal.to_owned(),
         criteria: shape.criteria,
         must_nots: shape.must_nots,
@@ -76,7 +76,7 @@ pub fn matter(goal: &str, shape: Option<&Shape>) -> Matter {
 
 impl Reviewer<'_> {
     /// Looks at the final tree, and says what there is to object to.
-    pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+    pub fn gate(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let look = GateLook {
             repository: self.repository,
             plan: &self.plan,
@@ -118,15 +118,15 @@ impl Reviewer<'_> {
         Ok(said)
     }
 
-    fn sitting<'s>(
+    fn panel<'s>(
         &'s self,
         name: &'s str,
         directory: &'s std::path::Path,
         folder: &'s std::path::Path,
         share: Option<u64>,
-    ) -> Sitting<'s> {
+    ) -> Panel<'s> {
         let limit = self.settings.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
-        Sitting {
+        Panel {
             launcher: &*self.launcher,
             host: self.host,
             prices: &self.prices,

@@ -6,7 +6,7 @@ use steadfast_model::{PlanId, Run};
 use steadfast_plan::Compiled;
 use steadfast_store::Place;
 use steadfast_work::task_list::PlanError;
-use steadfast_work::tracker::{self, Beads, COMMAND, Patience, Tracker};
+use steadfast_work::tracker::{self, Beads, COMMAND, TimeBudget, Tracker};
 use steadfast_work::{Environment, TaskList, WorkError, spec_file};
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl<'a> RunSource<'a> {
 /// Tells the tracker of a run's plan what was done. What it could not be told is said, and told the next time.
 pub fn tell_tracker(place: &Place, run: &Run) -> Option<String> {
     let beads = Beads::of_source(&place.root, &run.spec)?;
-    match tracker::tell(place, &beads, &run.plan, Patience::of(COMMAND)) {
+    match tracker::tell(place, &beads, &run.plan, TimeBudget::of(COMMAND)) {
         Ok(told) => told.untold,
         Err(error) => Some(format!("{} was told nothing: {error}", beads.name())),
     }

@@ -36,7 +36,7 @@ pub struct FileChange<'a> {
 /// Something that made the tests of a change prove less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
-    pub kind: Kind,
+    pub kind: WeakeningKind,
     pub file: String,
     /// In the file as it is now; in the file as it was, where something is gone.
     pub line: usize,
@@ -44,7 +44,7 @@ pub struct Weakening {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum WeakeningKind {
     Skipped,
     /// Only this test is run, and the others are not.
     Focused,
@@ -55,9 +55,9 @@ pub enum Kind {
     StatusIgnored,
 }
 
-impl Kind {
+impl WeakeningKind {
     pub const ALL: [Self; 6] = {
-        use Kind::{AssertionDeleted, Focused, Skipped, StatusIgnored, TestDeleted, ThresholdLowered};
+        use WeakeningKind::{AssertionDeleted, Focused, Skipped, StatusIgnored, TestDeleted, ThresholdLowered};
         [Skipped, Focused, TestDeleted, AssertionDeleted, ThresholdLowered, StatusIgnored]
     };
 
@@ -93,7 +93,7 @@ pub fn weakened_by(changes: &[FileChange<'_>]) -> Vec<Weakening> {
     found
 }
 
-fn say(kind: Kind, file: &str, line: usize, text: &str) -> Weakening {
+fn say(kind: WeakeningKind, file: &str, line: usize, text: &str) -> Weakening {
     const LONGEST: usize = 200;
     Weakening { kind, file: file.to_owned(), line, text: truncate_line(text, LONGEST) }
 }

@@ -8,7 +8,7 @@ use crate::text::ANY;
 use crate::walk::Walk;
 
 #[derive(Debug, PartialEq)]
-enum Found {
+enum AwkEffect {
     /// A path, or `None` where it is computed.
     Writes(Option<String>),
     Runs(String),
@@ -62,11 +62,11 @@ impl Walk {
         let Some(program) = program else { return };
         for found in commands(&program.text, &names) {
             match found {
-                Found::Writes(path) => {
+                AwkEffect::Writes(path) => {
                     let text = path.unwrap_or_else(|| ANY.to_string());
                     self.effect(Op::Write, &Arg { text, span: program.span.clone() }, "awk");
                 }
-                Found::Runs(text) => {
+                AwkEffect::Runs(text) => {
                     self.script(&text, &program.span);
                 }
             }
@@ -74,7 +74,7 @@ impl Walk {
     }
 }
 
-fn commands(program: &str, names: &HashMap<String, String>) -> Vec<Found> {
+fn commands(program: &str, names: &HashMap<String, String>) -> Vec<AwkEffect> {
     let mut found = Vec::new();
     let mut prints = false;
     let mut open = 0usize;
@@ -91,7 +91,7 @@ fn commands(program: &str, names: &HashMap<String, String>) -> Vec<Found> {
                     .strip_prefix('|')
                     .is_some_and(|t| t.trim_start().starts_with("getline"))
                 {
-                    found.push(Found::Runs(text.0));
+                    found.push(AwkEffect::Runs(text.0));
                 }
             }
             '#' => while chars.next_if(|(_, c)| *c != '\n').is_some() {},
@@ -110,7 +110,7 @@ fn commands(program: &str, names: &HashMap<String, String>) -> Vec<Found> {
                     "system" => {
                         let rest = program[at + end..].trim_start_matches([' ', '(']);
                         let text = if rest.starts_with('"') { string(rest).0 } else { ANY.to_string() };
-                        found.push(Found::Runs(text));
+                        found.push(AwkEffect::Runs(text));
                     }
                     _ => {}
                 }
@@ -119,8 +119,8 @@ fn commands(program: &str, names: &HashMap<String, String>) -> Vec<Found> {
                 let rest = program[at + 1..].trim_start_matches(['>', ' ', '(', '&']);
                 let target = target(rest, names);
                 match c {
-                    '>' => found.push(Found::Writes(target)),
-                    _ => found.extend(target.map(Found::Runs)),
+                    '>' => found.push(AwkEffect::Writes(target)),
+                    _ => found.extend(target.map(AwkEffect::Runs)),
                 }
                 prints = false;
             }
@@ -170,14 +170,14 @@ mod tests {
     fn what_is_printed_into_files_is_found_and_comparisons_are_not() {
         let names = HashMap::from([("f".to_owned(), "x".to_owned())]);
         let found = |program: &str| commands(program, &names);
-        let writes = |path: &str| vec![Found::Writes(Some(path.to_owned()))];
+        let writes = |path: &str| vec![AwkEffect::Writes(Some(path.to_owned()))];
         assert_eq!(found(r#"{print > "a"}"#), writes("a"));
         assert_eq!(found(r#"{ printf "%s>", $1 >> "a"; x = 1 }"#), writes("a"));
         assert_eq!(found("{print $1 > f}"), writes("x"));
-        assert_eq!(found("{print > $2}"), vec![Found::Writes(None)]);
+        assert_eq!(found("{print > $2}"), vec![AwkEffect::Writes(None)]);
         assert_eq!(found(r#"{print > ("a" ".txt")}"#), writes(&format!("a{ANY}")));
-        assert_eq!(found(r#"{print | "sh"}"#), vec![Found::Runs("sh".to_owned())]);
-        assert_eq!(found(r#"BEGIN { system("rm x") }"#), vec![Found::Runs("rm x".to_owned())]);
+        assert_eq!(found(r#"{print | "sh"}"#), vec![AwkEffect::Runs("sh".to_owned())]);
+        assert_eq!(found(r#"BEGIN { system("rm x") }"#), vec![AwkEffect::Runs("rm x".to_owned())]);
         for program in
             ["$1 > 5 {print}", "NR>7 { sum += $9 } END { print sum }", r#"{print ($1 > 2 ? "a" : "b")}"#, "# print > x"]
         {

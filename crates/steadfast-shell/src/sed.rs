@@ -46,10 +46,10 @@ impl Walk {
         for script in &scripts {
             for found in commands(&script.text) {
                 match found {
-                    Found::Writes(path) => {
+                    SedEffect::Writes(path) => {
                         self.effect(Op::Write, &Arg { text: path, span: script.span.clone() }, "sed");
                     }
-                    Found::Runs(text) => {
+                    SedEffect::Runs(text) => {
                         self.script(&text, &script.span);
                     }
                 }
@@ -93,14 +93,14 @@ pub(crate) fn backup(option: &str) -> &str {
 }
 
 #[derive(Debug, PartialEq)]
-enum Found {
+enum SedEffect {
     Writes(String),
     /// `e command`.
     Runs(String),
 }
 
 /// What a script writes and runs. No grammar of addresses: those are skipped over.
-fn commands(script: &str) -> Vec<Found> {
+fn commands(script: &str) -> Vec<SedEffect> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
     let mut at = 0;
@@ -121,7 +121,7 @@ fn commands(script: &str) -> Vec<Found> {
                     at += 1;
                     if *flag == b'w' {
                         let path = line(at).trim();
-                        found.push(Found::Writes(path.to_owned()));
+                        found.push(SedEffect::Writes(path.to_owned()));
                         at += line(at).len();
                     }
                 }
@@ -129,14 +129,14 @@ fn commands(script: &str) -> Vec<Found> {
             b'w' | b'W' => {
                 let path = line(at).trim();
                 if !path.is_empty() {
-                    found.push(Found::Writes(path.to_owned()));
+                    found.push(SedEffect::Writes(path.to_owned()));
                 }
                 at += line(at).len();
             }
             b'e' => {
                 let text = line(at).trim();
                 if !text.is_empty() {
-                    found.push(Found::Runs(text.to_owned()));
+                    found.push(SedEffect::Runs(text.to_owned()));
                 }
                 at += line(at).len();
             }
@@ -152,7 +152,7 @@ fn commands(script: &str) -> Vec<Found> {
             _ => {}
         }
     }
-    found.retain(|found| !matches!(found, Found::Writes(path) if path.is_empty()));
+    found.retain(|found| !matches!(found, SedEffect::Writes(path) if path.is_empty()));
     found
 }
 
@@ -173,12 +173,12 @@ mod tests {
 
     #[test]
     fn writing_commands_are_found_and_reading_ones_are_not() {
-        let writes = |path: &str| vec![Found::Writes(path.to_owned())];
+        let writes = |path: &str| vec![SedEffect::Writes(path.to_owned())];
         assert_eq!(commands("w out"), writes("out"));
         assert_eq!(commands("/a w b/w out"), writes("out"));
         assert_eq!(commands("s/a/w b/gw out\np"), writes("out"));
         assert_eq!(commands("1,3s|x|y|;5w out"), writes("out"));
-        assert_eq!(commands("1e rm x"), vec![Found::Runs("rm x".to_owned())]);
+        assert_eq!(commands("1e rm x"), vec![SedEffect::Runs("rm x".to_owned())]);
         for script in [
             "s/w out/e x/",
             "y/w /e /",

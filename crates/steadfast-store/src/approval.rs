@@ -3,13 +3,12 @@
 mod grant;
 mod key;
 mod record;
-mod standing;
+mod status;
 
-pub use grant::{GrantError, Granted, Yes, grant, grant_signed};
+pub use grant::{Consent, GrantError, Granted, grant, grant_signed};
 pub use key::approval_key;
 pub use record::{ApprovalRecord, Signer, SigningError, Verifier, approval_record, valid_approval, write_approval};
-pub use standing::{Asked, approval_of};
+pub use status::{ApprovalQuery, approval_of};
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

@@ -10,7 +10,6 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
-use steadfast_system::rename;
 
 use crate::draft::{drafts, keep_draft};
 use crate::file::{file_name, replace_in_folder};
@@ -147,7 +146,7 @@ fn carry(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), Move
         if gate.scope != old {
             let seals = place.state.join("seals");
             if seals.join(scope_name(&old)).is_dir() {
-                rename(&seals.join(scope_name(&old)), &seals.join(scope_name(&gate.scope)))?;
+                fs::rename(seals.join(scope_name(&old)), seals.join(scope_name(&gate.scope)))?;
             }
         }
         close_gate(place, &gate)?;

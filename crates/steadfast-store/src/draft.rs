@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use steadfast_model::{DraftLine, Millis, SessionId};
 
 use crate::file::{file_name, replace_in_folder};
-use crate::marker::Format;
+use crate::marker::DraftFormat;
 use crate::place::Place;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Draft {
     /// Over what was authored, in hexadecimal.
     pub hash: String,
     pub text: String,
-    pub format: Format,
+    pub format: DraftFormat,
     pub title: String,
     pub tasks: u32,
     /// Where it is written once it is approved, from the root of the checkout.
@@ -83,7 +83,7 @@ mod tests {
         Draft {
             hash: hash.to_owned(),
             text: "# A plan\n".to_owned(),
-            format: Format::Markdown,
+            format: DraftFormat::Markdown,
             title: "A plan".to_owned(),
             tasks: 0,
             path: "plan.md".to_owned(),

@@ -7,7 +7,7 @@ use steadfast_model::Millis;
 
 use crate::place::Place;
 use steadfast_redact::redact;
-use steadfast_system::{private_options, rename};
+use steadfast_system::private_options;
 use steadfast_text::truncate_bytes;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
@@ -35,7 +35,7 @@ pub(crate) fn log_now(state: &Path, text: &str) {
 fn append(state: &Path, at: Millis, text: &str) {
     let path = state.join(FILE);
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
-        let _ = rename(&path, &state.join(ROTATED));
+        let _ = fs::rename(&path, state.join(ROTATED));
     }
     // A secret that begins in the line is known by less than what is read behind it.
     let text = truncate_bytes(text, 4 * LINE);

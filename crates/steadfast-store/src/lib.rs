@@ -21,8 +21,8 @@ mod session;
 mod wiring;
 
 pub use approval::{
-    ApprovalRecord, Asked, GrantError, Granted, Signer, SigningError, Verifier, Yes, approval_key, approval_of,
-    approval_record, grant, grant_signed, valid_approval, write_approval,
+    ApprovalQuery, ApprovalRecord, Consent, GrantError, Granted, Signer, SigningError, Verifier, approval_key,
+    approval_of, approval_record, grant, grant_signed, valid_approval, write_approval,
 };
 pub use checkout::{MoveError, Moved, settle_checkout};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
@@ -34,7 +34,7 @@ pub use gate::{
     has_marker_before, open_and_unseal, open_gate,
 };
 pub use hook_log::{log_line, read_log, rotated_log};
-pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
+pub use marker::{DraftFormat, has_marker, text_hash, with_marker, without_marker};
 pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
 pub use place::Place;
 pub use scheduled::{Scheduled, is_scheduled, is_scheduled_command, keep_scheduled};

@@ -13,7 +13,7 @@ const KEY: &str = "\"approved\"";
 /// How a draft is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum DraftFormat {
     Markdown,
     Json,
     Text,
@@ -26,7 +26,7 @@ pub fn text_hash(text: &str) -> String {
 
 /// The text with the time of its approval, once, however often it is approved: after the first heading, before
 /// everything where there is none, as the first key of an object. JSON that is no object stays as it is.
-pub fn with_marker(text: &str, format: Format, at: Millis) -> String {
+pub fn with_marker(text: &str, format: DraftFormat, at: Millis) -> String {
     let text = without_marker(text);
     if is_object(&text) {
         let open = text.find('{').map_or(0, |at| at + 1);
@@ -37,8 +37,8 @@ pub fn with_marker(text: &str, format: Format, at: Millis) -> String {
         return format!("{before}{space}{KEY}: \"{at}\"{comma}{rest}");
     }
     match format {
-        Format::Json => text,
-        Format::Markdown | Format::Text => {
+        DraftFormat::Json => text,
+        DraftFormat::Markdown | DraftFormat::Text => {
             let (before, rest) = text.split_at(below_heading(&text));
             let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
             format!("{before}{end}{LINE} {at}\n{rest}")

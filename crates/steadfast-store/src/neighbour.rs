@@ -98,7 +98,6 @@ mod tests {
         assert_eq!(fs::read_to_string(path(&place)).unwrap(), "# first\n");
     }
 
-    #[cfg(unix)]
     #[test]
     fn nobody_else_may_read_it() {
         use std::os::unix::fs::PermissionsExt;

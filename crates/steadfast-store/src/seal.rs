@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Gate, GateScope, Millis};
-use steadfast_observe::Repository;
+use steadfast_observe::Checkout;
 use steadfast_system::{Access, replace_durably};
 
 use crate::gate::gate_of;
@@ -82,7 +82,7 @@ pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> 
     let mut table = seal.table().filter(|table| is_current(place, gate, table)).unwrap_or_default();
     table.closed_at = Some(gate.closed_at);
     if table.head.is_none() {
-        table.head = checkout::head_of(&Repository::find(&root));
+        table.head = checkout::head_of(&Checkout::find(&root));
     }
     let clock = Clock::read(lock.as_ref());
     let draft = gate.draft.as_ref().map(|draft| &draft.path);
@@ -344,5 +344,4 @@ pub(crate) fn target_of(root: &Path, path: &str) -> Option<Target> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -65,17 +66,8 @@ impl FileStamp {
     /// Of what lies at a path, behind links.
     pub fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        let (inode, changed_ns) = {
-            use std::os::unix::fs::MetadataExt;
-            (found.ino(), found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec()))
-        };
-        #[cfg(not(unix))]
-        let (inode, changed_ns) = {
-            let written = found.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-            (0, written.map_or(0, |at| i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)))
-        };
-        Some(Self { inode, size: found.len(), changed_ns })
+        let changed_ns = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
+        Some(Self { inode: found.ino(), size: found.len(), changed_ns })
     }
 }
 

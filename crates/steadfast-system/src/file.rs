@@ -23,12 +23,12 @@ pub enum Access {
 
 /// Replaces a file. After a power cut it may be the old one, or empty.
 pub fn replace(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
-    Draft::beside(path, bytes, access)?.persist(path)
+    PendingFile::beside(path, bytes, access)?.persist(path)
 }
 
 /// As [`replace`], and on the disk when this returns.
 pub fn replace_durably(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
-    let draft = Draft::beside(path, bytes, access)?;
+    let draft = PendingFile::beside(path, bytes, access)?;
     draft.sync()?;
     draft.persist(path)?;
     sync_folder(path)
@@ -46,7 +46,7 @@ pub fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Truncate after writing: ext4 writes a file that was truncated to nothing to the disk at once.
     file.set_len(bytes.len() as u64)?;
     drop(file);
-    change_places(&draft, path).or_else(|_| rename(&draft, path))
+    change_places(&draft, path).or_else(|_| fs::rename(&draft, path))
 }
 
 /// Not every file system can, and there may be only one of the two.
@@ -63,9 +63,9 @@ fn change_places(_: &Path, _: &Path) -> io::Result<()> {
 
 /// A file on its way to its place, in the same folder. It is removed where it does not get there.
 #[derive(Debug)]
-pub struct Draft(NamedTempFile);
+pub struct PendingFile(NamedTempFile);
 
-impl Draft {
+impl PendingFile {
     /// `.NAME.PID-XXXXXX.new` beside `path`.
     pub fn beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<Self> {
         let mut options = if access == Access::Usual { fs::OpenOptions::new() } else { private_options() };
@@ -82,7 +82,7 @@ impl Draft {
 
     /// Renames what is at `path`, a file or a folder, to a name like that of a draft, and returns the name.
     pub fn move_beside(path: &Path) -> io::Result<PathBuf> {
-        let moved = draft(path, |aside| rename(path, aside))?;
+        let moved = draft(path, |aside| fs::rename(path, aside))?;
         moved.into_temp_path().keep().map_err(|error| error.error)
     }
 
@@ -139,17 +139,10 @@ fn draft<R>(path: &Path, mut make: impl FnMut(&Path) -> io::Result<R>) -> io::Re
     made.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }
 
-#[cfg(unix)]
 fn set_mode(file: &fs::File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode & 0o7777))
 }
 
-#[cfg(not(unix))]
-fn set_mode(_file: &fs::File, _mode: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     match fs::metadata(path) {
@@ -166,36 +159,17 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(not(unix))]
-fn keep(_draft: &NamedTempFile, _path: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 /// Makes a link, or lets it lead elsewhere, in one step.
 pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
     let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
     draft(path, make)?.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
-/// The name of a file is on the disk when its folder is. Not every system opens a folder.
+/// The name of a file is on the disk when its folder is. Not every file system opens a folder.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().map(fs::File::open) {
-        Some(Ok(folder)) if cfg!(unix) => folder.sync_all(),
+        Some(Ok(folder)) => folder.sync_all(),
         _ => Ok(()),
-    }
-}
-
-/// Renames, and tries again while Windows refuses because another process has the target open.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let mut tries = 0;
-    loop {
-        match fs::rename(from, to) {
-            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied && tries < 20 => {
-                tries += 1;
-                std::thread::sleep(std::time::Duration::from_millis(2));
-            }
-            done => return done,
-        }
     }
 }
 
@@ -203,7 +177,6 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir)
 }
@@ -212,12 +185,11 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
 #[must_use]
 pub fn private_options() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
@@ -251,12 +223,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.md");
         fs::write(&file, "old").unwrap();
-        let draft = Draft::beside(&file, b"new", Access::Private).unwrap();
-        assert!(Draft::is_name(draft.path().file_name().unwrap().to_str().unwrap()));
+        let draft = PendingFile::beside(&file, b"new", Access::Private).unwrap();
+        assert!(PendingFile::is_name(draft.path().file_name().unwrap().to_str().unwrap()));
         assert!(draft.persist_new(&file).is_err());
-        assert!(Draft::beside(&file, b"new", Access::Private).unwrap().persist(dir.path()).is_err());
-        let aside = Draft::move_beside(&file).unwrap();
-        Draft::beside(&file, b"new", Access::Private).unwrap().persist_new(&file).unwrap();
+        assert!(PendingFile::beside(&file, b"new", Access::Private).unwrap().persist(dir.path()).is_err());
+        let aside = PendingFile::move_beside(&file).unwrap();
+        PendingFile::beside(&file, b"new", Access::Private).unwrap().persist_new(&file).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         fs::rename(aside, &file).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -266,6 +238,6 @@ mod tests {
     #[test]
     fn drafts_are_known_by_their_names() {
         let names = [".x.md.12-aB3x9z.new", ".x.md.12-0.new", ".x.new", "x.md.12-0.new", ".x.12.new", ".x.a-0.new"];
-        assert_eq!(names.map(Draft::is_name), [true, true, false, false, false, false]);
+        assert_eq!(names.map(PendingFile::is_name), [true, true, false, false, false, false]);
     }
 }

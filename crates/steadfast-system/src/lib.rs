@@ -7,9 +7,9 @@ mod process;
 mod program;
 
 pub use file::{
-    Access, Draft, create_private_dir, exchange, private_options, rename, replace, replace_durably, replace_link,
+    Access, PendingFile, create_private_dir, exchange, private_options, replace, replace_durably, replace_link,
     sync_folder,
 };
 pub use lock::{FileLock, lock_within};
-pub use process::{Process, process_ids};
+pub use process::{ProcessEntry, process_ids};
 pub use program::program;

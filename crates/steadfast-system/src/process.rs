@@ -10,7 +10,7 @@ const GENERATIONS: usize = 32;
 
 /// A process, told from a later one with the same number by its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessEntry {
     pub id: u32,
     pub name: String,
     pub parent: u32,
@@ -24,7 +24,7 @@ pub struct Process {
     pub ended: bool,
 }
 
-impl Process {
+impl ProcessEntry {
     /// The process with this number.
     #[must_use]
     pub fn of(id: u32) -> Option<Self> {
@@ -51,17 +51,10 @@ impl Process {
     }
 
     /// The nearest ancestor of this process that `is_wanted`.
-    #[cfg(unix)]
     pub fn above(is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
         let parent = Self::of(std::os::unix::process::parent_id());
         let line = std::iter::successors(parent, |process| (process.parent > 1).then(|| Self::of(process.parent))?);
         line.take(GENERATIONS).take_while(|process| process.id > 1).find(is_wanted)
-    }
-
-    #[cfg(not(unix))]
-    pub fn above(_is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
-        let _ = GENERATIONS;
-        None
     }
 
     /// The words that it was started with, each with a NUL behind it. Empty for a process of the kernel and for one that
@@ -126,8 +119,8 @@ mod tests {
     #[test]
     fn a_name_may_hold_anything() {
         let stat = b"7 (a) (b) S 1 2 3 34816 7 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9876 1 2\n";
-        let process = Process::parse(7, stat).unwrap();
-        let wanted = Process {
+        let process = ProcessEntry::parse(7, stat).unwrap();
+        let wanted = ProcessEntry {
             id: 7,
             name: "a) (b".to_owned(),
             parent: 1,
@@ -138,32 +131,32 @@ mod tests {
             ended: false,
         };
         assert_eq!(process, wanted);
-        assert_eq!(Process::parse(7, b"7 (a"), None);
+        assert_eq!(ProcessEntry::parse(7, b"7 (a"), None);
     }
 
     #[test]
     fn the_ancestors_of_this_process_are_known() {
         let mut id = std::process::id();
         while id > 1 {
-            let process = Process::of(id).unwrap();
+            let process = ProcessEntry::of(id).unwrap();
             assert!(!process.name.is_empty() && process_ids().any(|id| id == process.id));
             id = process.parent;
         }
         let parent = std::os::unix::process::parent_id();
-        assert_eq!(Process::above(|_| true).map(|above| above.id), (parent > 1).then_some(parent));
-        assert_eq!(Process::above(|process| process.name == "no such name"), None);
+        assert_eq!(ProcessEntry::above(|_| true).map(|above| above.id), (parent > 1).then_some(parent));
+        assert_eq!(ProcessEntry::above(|process| process.name == "no such name"), None);
     }
 
     #[test]
     fn a_process_tells_how_it_was_started() {
         let id = std::process::id();
         let first = std::env::args().next().unwrap();
-        assert!(Process::command_line(id).unwrap().starts_with(first.as_bytes()));
+        assert!(ProcessEntry::command_line(id).unwrap().starts_with(first.as_bytes()));
         let (name, value) = std::env::vars().next().unwrap();
-        assert!(Process::has_variable(id, &format!("{name}={value}")));
-        assert!(!Process::has_variable(id, &name));
-        assert_eq!(Process::link(id, "cwd").unwrap(), std::env::current_dir().unwrap());
-        assert!(Process::text(id, "status").starts_with("Name:"));
-        assert!(Process::open_files(id).unwrap().count() > 0);
+        assert!(ProcessEntry::has_variable(id, &format!("{name}={value}")));
+        assert!(!ProcessEntry::has_variable(id, &name));
+        assert_eq!(ProcessEntry::link(id, "cwd").unwrap(), std::env::current_dir().unwrap());
+        assert!(ProcessEntry::text(id, "status").starts_with("Name:"));
+        assert!(ProcessEntry::open_files(id).unwrap().count() > 0);
     }
 }

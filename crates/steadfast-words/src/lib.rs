@@ -13,8 +13,8 @@ mod vocabulary;
 mod word;
 pub mod word_list;
 
-pub use pattern::{Found, Pattern, Slot};
+pub use pattern::{Pattern, PatternMatch, Slot};
 pub use sentence::{split, split_at};
 pub use vocabulary::{Phrases, Vocabulary};
-pub use word::{Kind, Word, words};
+pub use word::{Word, WordKind, words};
 pub use word_list::WordList;

@@ -4,7 +4,7 @@
 //!
 //! - `word`, `a|b`: a word, or one of several. `don't|{not}`: lists, too.
 //! - `{list}`: the longest phrase of a list.
-//! - `<slot>`: words that a function takes, or none where it only looks.
+//! - `<slot>`: words that a function or a section of phrases takes, or none where it only looks.
 //! - `,` any break; `..` any words, the fewest that fit; `..4` at most so many.
 //! - `a?` none or one; `a*` as many as there are; `!a` not here; `&a` here, and not taken.
 //! - `[ … ]`: the words between are what the pattern is about. Without it these are the words after the pattern.
@@ -12,7 +12,12 @@
 use crate::{Phrases, Vocabulary, Word};
 
 /// How many words a slot takes of the beginning. None: it does not fit.
-pub type Slot = fn(&[Word]) -> Option<usize>;
+#[derive(Clone, Copy, Debug)]
+pub enum Slot {
+    Function(fn(&[Word]) -> Option<usize>),
+    /// A slot that is asked for by its name, such as a section of phrases.
+    Named(&'static str, fn(&str, &[Word]) -> Option<usize>),
+}
 
 #[derive(Debug)]
 pub struct Pattern {
@@ -21,7 +26,7 @@ pub struct Pattern {
 
 /// Where a pattern fits.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'w> {
+pub struct PatternMatch<'w> {
     /// The words that it is about.
     pub about: &'w [Word],
     /// The words after it.
@@ -61,7 +66,8 @@ impl One {
         match self {
             Self::Word(text) => first.is_some_and(|word| word.is(text)).then_some(1),
             Self::List(list) => Some(list.at(words)).filter(|found| *found > 0),
-            Self::Slot(slot) => slot(words),
+            Self::Slot(Slot::Function(takes)) => takes(words),
+            Self::Slot(Slot::Named(name, takes)) => takes(name, words),
             Self::Break => first.is_some_and(Word::is_break).then_some(1),
         }
     }
@@ -78,7 +84,7 @@ impl Pattern {
     pub fn of(
         text: &'static str,
         lists: &'static Vocabulary,
-        slot: fn(&str) -> Option<Slot>,
+        slot: impl Fn(&'static str) -> Option<Slot>,
     ) -> Result<Self, &'static str> {
         let one = |text: &'static str| match (text.strip_prefix('{'), text.strip_prefix('<')) {
             (Some(name), _) => {
@@ -111,14 +117,14 @@ impl Pattern {
     }
 
     /// Where the pattern fits, if the words begin with it.
-    pub fn at<'w>(&self, words: &'w [Word]) -> Option<Found<'w>> {
+    pub fn at<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |_| true)?;
         Some(found(words, end, about))
     }
 
     /// Where the pattern fits, if it takes all of the words.
-    pub fn is<'w>(&self, words: &'w [Word]) -> Option<Found<'w>> {
+    pub fn is<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |at| at == words.len())?;
         Some(found(words, end, about))
@@ -135,9 +141,9 @@ impl Pattern {
     }
 }
 
-fn found(words: &[Word], end: usize, (from, to): (Option<usize>, Option<usize>)) -> Found<'_> {
+fn found(words: &[Word], end: usize, (from, to): (Option<usize>, Option<usize>)) -> PatternMatch<'_> {
     let about = from.map_or(&words[end..], |from| &words[from..to.unwrap_or(end)]);
-    Found { about, rest: &words[end..] }
+    PatternMatch { about, rest: &words[end..] }
 }
 
 /// Only a gap is tried again: the rest takes what it can.
@@ -181,9 +187,14 @@ mod tests {
 
     static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of("light: the, all of\nverb: push"));
 
-    fn slot(name: &str) -> Option<Slot> {
-        let end: Slot = |words| words.is_empty().then_some(0);
-        (name == "end").then_some(end)
+    fn slot(name: &'static str) -> Option<Slot> {
+        match name {
+            "end" => Some(Slot::Function(|words| words.is_empty().then_some(0))),
+            "first" => {
+                Some(Slot::Named(name, |name, words| words.first().is_some_and(|word| word.is(name)).then_some(1)))
+            }
+            _ => None,
+        }
     }
 
     /// The words that the pattern is about in this text.
@@ -203,6 +214,7 @@ mod tests {
             ("stop !it", "stop it", None),
             ("stop now? <end>", "stop now", Some("")),
             ("stop , &{verb}", "stop, push", Some("push")),
+            ("<first> the", "first the test", Some("test")),
         ] {
             assert_eq!(about(pattern, text).as_deref(), expected, "{pattern}: {text}");
         }

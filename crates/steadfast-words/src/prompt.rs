@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::{Kind, Vocabulary, Word, sentence};
+use crate::{Vocabulary, Word, WordKind, sentence};
 
 /// Where a long text begins and ends, in bytes. What is pasted stands between.
 const ENDS: usize = 8_000;
@@ -155,7 +155,7 @@ fn opened(line: &str) -> Option<&str> {
 pub fn words(sentence: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for word in crate::words(sentence) {
-        let (is_code, raw) = (word.kind == Kind::Code && sentence[word.at..].starts_with('`'), &word.raw);
+        let (is_code, raw) = (word.kind == WordKind::Code && sentence[word.at..].starts_with('`'), &word.raw);
         if is_code && raw.starts_with("git ") {
             // A command of git stands for its verb.
             words.extend(crate::words(raw).into_iter().map(|part| meant(Word { at: word.at, ..part })));
@@ -170,7 +170,7 @@ pub fn words(sentence: &str) -> Vec<Word> {
 
 /// Verbs that are joined by a slash: `commit/push`.
 fn both(word: &Word) -> Option<(&str, &str)> {
-    let (one, other) = word.raw.split_once('/').filter(|_| word.kind == Kind::Plain)?;
+    let (one, other) = word.raw.split_once('/').filter(|_| word.kind == WordKind::Plain)?;
     let verbs = LISTS.list("slashed");
     [one, other].iter().all(|verb| verbs.has(&verb.to_lowercase())).then_some((one, other))
 }
@@ -181,7 +181,7 @@ fn meant(mut word: Word) -> Word {
         let pairs = spelled.lists().flat_map(|(meant, typed)| typed.iter().map(move |typed| (typed[0], meant)));
         pairs.collect()
     });
-    if word.kind == Kind::Plain {
+    if word.kind == WordKind::Plain {
         // `auto-commit` is a commit.
         if let Some(rest) = word.text.strip_prefix("auto-") {
             word.text = rest.to_owned();

@@ -4,7 +4,7 @@ use crate::Phrases;
 
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WordKind {
     Plain,
     /// Between backticks: a name, a path or a command.
     Code,
@@ -21,7 +21,7 @@ pub struct Word {
     pub text: String,
     /// As it was typed. `,`, `(`, `/` or `:` for a break.
     pub raw: String,
-    pub kind: Kind,
+    pub kind: WordKind,
     /// Where it begins in its sentence, in bytes.
     pub at: usize,
 }
@@ -34,27 +34,27 @@ impl Word {
 
     pub(crate) fn plain(raw: &str, at: usize) -> Self {
         let text = raw.to_lowercase().replace(['’', '‘', 'ʼ', '´'], "'");
-        Self { text, raw: raw.to_owned(), kind: Kind::Plain, at }
+        Self { text, raw: raw.to_owned(), kind: WordKind::Plain, at }
     }
 
     fn cut(raw: &str, at: usize) -> Self {
-        Self { text: ",".to_owned(), raw: raw.to_owned(), kind: Kind::Break, at }
+        Self { text: ",".to_owned(), raw: raw.to_owned(), kind: WordKind::Break, at }
     }
 
     pub fn is(&self, text: &str) -> bool {
-        self.kind == Kind::Plain && self.text == text
+        self.kind == WordKind::Plain && self.text == text
     }
 
     pub fn is_one_of(&self, texts: &[&str]) -> bool {
-        self.kind == Kind::Plain && texts.contains(&self.text.as_str())
+        self.kind == WordKind::Plain && texts.contains(&self.text.as_str())
     }
 
     pub fn is_in(&self, list: &Phrases) -> bool {
-        self.kind == Kind::Plain && list.has(&self.text)
+        self.kind == WordKind::Plain && list.has(&self.text)
     }
 
     pub fn is_break(&self) -> bool {
-        self.kind == Kind::Break
+        self.kind == WordKind::Break
     }
 
     /// The base form or the one in `-ing`.
@@ -81,14 +81,14 @@ pub fn words(sentence: &str) -> Vec<Word> {
         let inner = &rest[c.len_utf8()..];
         if let Some((close, end)) = close.and_then(|close| inner.find(close).map(|end| (close, end))) {
             let raw = inner[..end].trim();
-            let kind = if c == '`' || !raw.contains(' ') { Kind::Code } else { Kind::Quoted };
+            let kind = if c == '`' || !raw.contains(' ') { WordKind::Code } else { WordKind::Quoted };
             words.push(Word { text: raw.to_lowercase(), raw: raw.to_owned(), kind, at });
             rest = &inner[end + close.len_utf8()..];
         } else if c.is_whitespace() {
             rest = inner;
         } else if rest.starts_with("// ") {
             // A comment of code is a quotation.
-            words.push(Word { text: rest.to_lowercase(), raw: rest.to_owned(), kind: Kind::Quoted, at });
+            words.push(Word { text: rest.to_lowercase(), raw: rest.to_owned(), kind: WordKind::Quoted, at });
             break;
         } else {
             let end = rest.find(|c: char| c.is_whitespace() || c == '`' || c == '"' || c == '“').unwrap_or(rest.len());
@@ -129,18 +129,18 @@ mod tests {
 
     #[test]
     fn a_word_knows_its_kind_and_where_it_begins() {
-        let found: Vec<(String, Kind, usize)> =
+        let found: Vec<(String, WordKind, usize)> =
             words("- Run `Cargo test` (**now**), \"as said\"").into_iter().map(|w| (w.text, w.kind, w.at)).collect();
         let word = |text: &str, kind, at| (text.to_owned(), kind, at);
         assert_eq!(
             found,
             [
-                word("run", Kind::Plain, 2),
-                word("cargo test", Kind::Code, 6),
-                word(",", Kind::Break, 19),
-                word("now", Kind::Plain, 22),
-                word(",", Kind::Break, 28),
-                word("as said", Kind::Quoted, 30),
+                word("run", WordKind::Plain, 2),
+                word("cargo test", WordKind::Code, 6),
+                word(",", WordKind::Break, 19),
+                word("now", WordKind::Plain, 22),
+                word(",", WordKind::Break, 28),
+                word("as said", WordKind::Quoted, 30),
             ]
         );
     }

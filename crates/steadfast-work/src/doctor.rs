@@ -15,7 +15,7 @@ use steadfast_store::{Place, SessionFiles};
 use crate::setup::Setup;
 use crate::{Environment, Repository};
 use checks::CHECKS;
-pub use finding::{Finding, Severity};
+pub use finding::{Diagnostic, DiagnosticSeverity};
 
 /// What every check looks at: the repository as it was set up, and the settings of the hosts.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub enum FixError {
 /// What was found, and which findings were fixed before.
 #[derive(Debug, Default)]
 pub struct Examined {
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Diagnostic>,
     /// The code of each finding with the fix that was tried.
     pub fixes: Vec<(&'static str, Result<String, FixError>)>,
 }

@@ -1,4 +1,4 @@
-use steadfast_hook::StepError;
+use steadfast_hook::EventError;
 use steadfast_store::ConfigError;
 use steadfast_store::ledger::LedgerError;
 
@@ -33,7 +33,7 @@ pub enum WorkError {
     Config(#[from] ConfigError),
     /// The journal of a session.
     #[error(transparent)]
-    Session(#[from] StepError),
+    Session(#[from] EventError),
 }
 
 /// What kind of no an error is.
@@ -69,7 +69,7 @@ impl WorkError {
             Self::Repository(RepositoryError::EmptyPath) => Cause::Input,
             Self::Ledger(error) => error.into(),
             Self::Config(_) => Cause::Infrastructure,
-            Self::Session(StepError::Ledger(error)) => error.into(),
+            Self::Session(EventError::Ledger(error)) => error.into(),
             Self::Session(_) => Cause::Infrastructure,
         }
     }

@@ -12,17 +12,17 @@ use std::time::Duration;
 use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, Millis, PlanId, Review, Shape, Stage, StatedCheck, Task};
 use steadfast_observe::GitCommand;
 use steadfast_plan::{LoopProgress, NextStep, next, resume_text};
-use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
+use steadfast_store::ledger::{Ledger, LedgerError, Query, Recalled, RecalledItem};
 use steadfast_store::{Place, log_line};
 
 pub use error::LoopError;
 pub use page::folder;
-pub use request::{Author, Judged, Request, question};
-pub use session::Binding;
+pub use request::{AssessedRequest, Author, Request, question};
+pub use session::BindingRule;
 
 use crate::error::WorkError;
 use crate::repository::Repository;
-use crate::task_list::stated;
+use crate::task_list::stated_checks;
 
 /// Git answers such a question at once, or not at all.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,9 +40,9 @@ pub struct Loops<'a> {
 
 /// What a start came to.
 #[derive(Debug)]
-pub struct Begun {
+pub struct StartedLoop {
     pub looped: Loop,
-    pub judged: Judged,
+    pub judged: AssessedRequest,
     pub recalled: Vec<Recalled>,
     /// One that waited for a clearer request and was put away for this.
     pub instead_of: Option<LoopId>,
@@ -85,7 +85,7 @@ impl<'a> Loops<'a> {
 
     /// Judges a request, recalls what has to do with it, and keeps both. A loop that only waited for a clearer request makes
     /// way for it; any other refuses.
-    pub fn begin(&mut self, request: &Request) -> Result<Begun, WorkError> {
+    pub fn begin(&mut self, request: &Request) -> Result<StartedLoop, WorkError> {
         let judged = request.judge(Some(&self.ledger))?;
         let now = self.now();
         let waiting = self.unfinished()?.filter(|looped| looped.is_unclear() && looped.stage == Stage::Intent);
@@ -98,14 +98,14 @@ impl<'a> Loops<'a> {
         looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
         looped.asked = request.shape();
-        looped.asked.checks = stated::frozen(&self.repository.place.root, &said_by_human(request));
+        looped.asked.checks = stated_checks::frozen(&self.repository.place.root, &said_by_human(request));
         looped.scores = Some(judged.scores);
         let recalled = self.recall(request)?;
         looped.recall_surfaced = recalled.iter().filter_map(surfaced).collect();
         // In one step: whoever is killed here leaves no loop that nobody judged.
         self.ledger.create_loop(&looped)?;
         let looped = self.written(&looped.id)?;
-        Ok(Begun { looped, judged, recalled, instead_of: waiting.map(|looped| looped.id) })
+        Ok(StartedLoop { looped, judged, recalled, instead_of: waiting.map(|looped| looped.id) })
     }
 
     /// The commit of this checkout. None: there is none.
@@ -119,7 +119,7 @@ impl<'a> Loops<'a> {
     pub fn recall(&self, request: &Request) -> Result<Vec<Recalled>, WorkError> {
         let query = Query { files: request.paths(), words: request.words(), limit: RECALLED, without: None };
         let mut found = self.ledger.recall(&query)?;
-        found.retain(|recalled| matches!(recalled.memory, Memory::Learning(_)));
+        found.retain(|recalled| matches!(recalled.memory, RecalledItem::Learning(_)));
         Ok(found)
     }
 
@@ -248,7 +248,7 @@ impl<'a> Loops<'a> {
 
     /// As it is now, its pages written anew.
     pub fn written(&self, id: &LoopId) -> Result<Loop, WorkError> {
-        let looped = self.ledger.looped(id)?;
+        let looped = self.ledger.find_loop(id)?;
         write(&self.repository.place, &self.ledger, &looped, self.now());
         Ok(looped)
     }
@@ -301,8 +301,8 @@ fn write(place: &Place, ledger: &Ledger, looped: &Loop, now: Millis) {
 /// What is kept of a memory that was shown.
 fn surfaced(recalled: &Recalled) -> Option<String> {
     match &recalled.memory {
-        Memory::Learning(learning) => Some(learning.text.clone()),
-        Memory::Step(_) | Memory::Decision(_) => None,
+        RecalledItem::Learning(learning) => Some(learning.text.clone()),
+        RecalledItem::Step(_) | RecalledItem::Decision(_) => None,
     }
 }
 

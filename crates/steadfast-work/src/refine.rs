@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use steadfast_engine::goal::{in_tree, keywords};
-use steadfast_hook::{StepError, step};
+use steadfast_hook::{EventError, handle_event};
 use steadfast_model::{Entry, Event, EventKind, Fact, GoalWord, PromptOrigin, SessionId, State};
-use steadfast_observe::Repository as Checkout;
+use steadfast_observe::Checkout;
 use steadfast_redact::redact;
 use steadfast_store::{ConfigError, SessionFiles, read_lines};
 
@@ -42,7 +42,7 @@ pub enum RefineError {
     #[error("git does not say what is in the tree: {0}")]
     Tree(String),
     #[error(transparent)]
-    Step(#[from] StepError),
+    Step(#[from] EventError),
 }
 
 /// What the command said. More than this is not looked at.
@@ -76,7 +76,7 @@ pub fn refine(repository: &Repository, session: &SessionId, number: u64, within:
     let word = GoalWord::Refined { prompt: number, goal: goal.text.clone(), scope, keywords };
     let (session, now) = (state.session.clone(), repository.environment.now());
     let event = Event::plain(session, state.host, place.worktree(), now, EventKind::Goal(word));
-    step(place, &repository.config, event)?;
+    handle_event(place, &repository.config, event)?;
     Ok(())
 }
 

@@ -4,10 +4,10 @@ mod actions;
 mod report;
 mod workers;
 
-use steadfast_engine::Decision;
-use steadfast_hook::{Memory, Redacted};
+use steadfast_engine::PolicyDecision;
+use steadfast_hook::{InMemorySession, Redacted};
 use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{Change, DriftChange, EventKind, Goal, Opinion, Rules, State, Step, ToolCall};
+use steadfast_model::{Change, DriftChange, EventKind, Goal, PolicyOpinion, Rules, State, Step, ToolCall};
 
 pub use actions::{ReplayedAction, ReplayedActions};
 pub use report::{PolicyExample, PolicyRemark, SessionReport};
@@ -20,14 +20,14 @@ pub struct Fold {
     rules: Rules,
     /// What the session is for, where somebody else than its human says so.
     goal: Option<Goal>,
-    session: Option<Memory>,
+    session: Option<InMemorySession>,
 }
 
 /// An event and what follows from it.
 #[derive(Debug)]
-pub struct Judged {
+pub struct ReplayedEvent {
     pub event: Redacted,
-    decision: Decision,
+    decision: PolicyDecision,
 }
 
 impl Fold {
@@ -47,21 +47,21 @@ impl Fold {
 }
 
 impl Iterator for Fold {
-    type Item = Judged;
+    type Item = ReplayedEvent;
 
-    fn next(&mut self) -> Option<Judged> {
+    fn next(&mut self) -> Option<ReplayedEvent> {
         let event = Redacted::of(self.events.next()?);
         let (rules, goal) = (&self.rules, &self.goal);
         let begin = || {
             let fresh = State::new(event.session.clone(), event.host, event.at);
-            Memory::of_transcript(State { rules: rules.clone(), goal: goal.clone(), ..fresh })
+            InMemorySession::of_transcript(State { rules: rules.clone(), goal: goal.clone(), ..fresh })
         };
         let decision = self.session.get_or_insert_with(begin).handle(&event);
-        Some(Judged { event, decision })
+        Some(ReplayedEvent { event, decision })
     }
 }
 
-impl Judged {
+impl ReplayedEvent {
     /// The call, where the event is one that is about to be made.
     pub fn action(&self) -> Option<&ToolCall> {
         match &self.event.kind {
@@ -87,7 +87,7 @@ impl Judged {
         })
     }
 
-    pub fn opinions(&self) -> &[Opinion] {
+    pub fn opinions(&self) -> &[PolicyOpinion] {
         &self.decision.opinions
     }
 

@@ -19,7 +19,7 @@ pub use wired::missing_hooks;
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub place: Place,
-    pub install: install::Place,
+    pub install: install::InstallPaths,
 }
 
 /// Why Steadfast was not brought into a repository, or not taken out of it.
@@ -57,7 +57,7 @@ impl Setup {
         let homes = environment.homes.clone().ok_or(SetupError::NoHome)?;
         let user_state = environment.user_state.as_deref().ok_or(SetupError::NoHome)?;
         let place = Place::of(&cwd, Some(user_state)).ok_or(SetupError::NoHome)?;
-        let install = install::Place {
+        let install = install::InstallPaths {
             homes,
             root: place.root.clone(),
             main_root: main_root(&place),

@@ -8,7 +8,7 @@ use steadfast_hook::spec_change;
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::is_skill_installed;
 use steadfast_model::Host;
-use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_plan::{CompileOptions, Compiled, MAX_BYTES, render};
 use steadfast_redact::contains_secret;
 use steadfast_store::ledger::PlanRow;
 use steadfast_store::without_marker;
@@ -72,24 +72,24 @@ pub fn changed(root: &Path, plan: &PlanRow) -> Option<String> {
 }
 
 /// What the configuration says of expansion; outside of a repository that is set up, the default.
-pub fn options(environment: &Environment) -> Result<Options, WorkError> {
+pub fn options(environment: &Environment) -> Result<CompileOptions, WorkError> {
     match Repository::find(environment.clone()) {
         Ok(repository) => {
             let skills = repository.config.load()?.ledger.ui_skills.value;
             Ok(with_skills(skills, &repository.place.root, environment.homes.as_ref()))
         }
-        Err(_) => Ok(with_skills(Options::default().ui_skills, &environment.cwd, environment.homes.as_ref())),
+        Err(_) => Ok(with_skills(CompileOptions::default().ui_skills, &environment.cwd, environment.homes.as_ref())),
     }
 }
 
 /// Skills that no host has here are left out of a plan: nobody could close the task that asks for them.
-pub(crate) fn with_skills(names: Vec<String>, root: &Path, homes: Option<&Homes>) -> Options {
+pub(crate) fn with_skills(names: Vec<String>, root: &Path, homes: Option<&Homes>) -> CompileOptions {
     let is_installed = |name: &String| {
         let has = |host| homes.is_some_and(|homes| is_skill_installed(host, name, root, homes));
         Host::ALL.into_iter().any(has)
     };
     let (ui_skills, missing_skills) = names.into_iter().partition(is_installed);
-    Options { ui_skills, missing_skills, holds_secret: contains_secret }
+    CompileOptions { ui_skills, missing_skills, holds_secret: contains_secret }
 }
 
 /// Its plan; a spec with errors is refused with all of them.

@@ -6,27 +6,27 @@ mod binding;
 pub mod checking;
 mod closing;
 pub mod confinement;
+mod current_plan;
 mod decisions;
 mod document;
 mod draft;
-mod elsewhere;
 mod error;
 mod evidence;
 pub mod files;
 mod freshness;
 mod gate;
+mod imported_list;
 mod iteration;
-mod list;
 mod plan;
 mod related;
 mod skills;
-pub mod stated;
+pub mod stated_checks;
 mod supervision;
 mod tracked;
 mod unit;
-mod using;
+mod unmerged;
 
-use steadfast_hook::{is_gone, step};
+use steadfast_hook::{handle_event, is_gone};
 use steadfast_model::{
     Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Status, Task,
     TaskChanged, TaskId, TaskLine, ToolUseId,
@@ -35,18 +35,18 @@ use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, Statu
 use steadfast_store::{Moved, Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
-pub use closing::{Asked, Closing, PATIENCE, SLICE};
+pub use closing::{CloseOptions, CloseOutcome, PATIENCE, SLICE};
+pub use current_plan::Plans;
 pub use decisions::{PlanContext, shown as decisions_file};
 pub use draft::{Proposal, Proposed, short_of};
 pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
 pub use evidence::{how, short};
 pub use freshness::{DoneOn, NotHeld, Proof, Rechecked};
-pub use gate::{Locked, Looked, Standing};
-pub use list::TakenOver;
+pub use gate::{ClosedGate, Locked, Looked};
+pub use imported_list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
-pub use stated::StatedEnd;
-pub use unit::{Closed, LoadedUnit, MARKERS, Recheck, Rework, RunTasks};
-pub use using::Plans;
+pub use stated_checks::StatedEnd;
+pub use unit::{LoadedUnit, MARKERS, Recheck, Rework, RunTasks, UnitTaskOutcome};
 
 use crate::Environment;
 use crate::caller::Caller;
@@ -304,7 +304,7 @@ impl TaskList {
         let agent = self.caller.agent.clone().filter(|_| self.caller.session.as_ref() == Some(owner));
         let agent = agent.map(|id| Agent { id, agent_type: String::new() });
         let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
-        step(&self.repository.place, &self.repository.config, event)?;
+        handle_event(&self.repository.place, &self.repository.config, event)?;
         Ok(())
     }
 

@@ -6,18 +6,18 @@
 
 mod beads;
 mod follow;
-mod patience;
 mod slices;
+mod time_budget;
 
 use steadfast_model::{Millis, Settings, Status, TaskSource};
 use steadfast_observe::ProgramFailed;
-use steadfast_plan::{Compiled, Options};
+use steadfast_plan::{CompileOptions, Compiled};
 use steadfast_store::ledger::{LedgerError, Untold};
 use steadfast_store::{ConfigError, Place};
 
 pub use beads::Beads;
-pub use follow::{NOT_TOLD, Told, follow, in_hook, tell, unread};
-pub use patience::{COMMAND, HOOK, LOOK, Patience};
+pub use follow::{NOT_TOLD, TrackerNotice, follow, in_hook, tell, unread};
+pub use time_budget::{COMMAND, HOOK, LOOK, TimeBudget};
 
 use slices::Slices;
 
@@ -33,13 +33,13 @@ pub trait Tracker: std::fmt::Debug {
     fn name(&self) -> String;
 
     /// Its tasks, as a text in which the same tasks are the same bytes.
-    fn read(&self, patience: Patience) -> Result<String, TrackerError>;
+    fn read(&self, patience: TimeBudget) -> Result<String, TrackerError>;
 
     /// What it read, with the same lint as a list that is loaded. `None`: there are no tasks in it.
-    fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError>;
+    fn compile(&self, text: &str, options: &CompileOptions) -> Result<Option<Compiled>, TrackerError>;
 
     /// Tells it how a task stands here. Returns how it stands there then: an issue is not closed on a claim.
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError>;
+    fn tell(&self, untold: &Untold, patience: TimeBudget) -> Result<Status, TrackerError>;
 }
 
 /// Why a list is not known, or could not be told something.

@@ -12,7 +12,7 @@ use steadfast_store::ledger::{HistoryFilter, HistoryLine, LedgerError};
 use crate::Environment;
 use crate::history::History;
 use crate::setup::missing_hooks;
-use crate::task_list::Standing;
+use crate::task_list::ClosedGate;
 use explanation::Explanation;
 use gate::GateStory;
 
@@ -70,8 +70,8 @@ fn nothing(session: Option<&SessionId>) -> String {
 }
 
 /// A closed gate in one line.
-pub fn gate_line(place: &Place, standing: &Standing, environment: &Environment) -> String {
-    let Standing { gate, unmarked, .. } = standing;
+pub fn gate_line(place: &Place, standing: &ClosedGate, environment: &Environment) -> String {
+    let ClosedGate { gate, unmarked, .. } = standing;
     let until = gate.expires_at.map(|at| format!(" until {at} at the latest")).unwrap_or_default();
     let draft = gate.draft.iter().map(|draft| &draft.path).filter(|path| !gate.protected.contains(path));
     let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();

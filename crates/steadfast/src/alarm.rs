@@ -41,7 +41,7 @@ pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>
     // The signal stays blocked in what the process becomes, until that is ready for the second ring.
     // SAFETY: `ring` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
-    hear()?;
+    unblock()?;
     start(bound, SECOND_RING)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn set_last_word(said: String) -> io::Result<()> {
     action.sa_sigaction = say_last_word as extern "C" fn(c_int) as libc::sighandler_t;
     // SAFETY: `say_last_word` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
-    hear()
+    unblock()
 }
 
 /// Runs in the middle of whatever the process does: nothing here allocates, locks or panics.
@@ -70,7 +70,7 @@ extern "C" fn say_last_word(_: c_int) {
 }
 
 /// A host that does not hear the signal itself has left us deaf to it.
-pub(crate) fn hear() -> io::Result<()> {
+pub(crate) fn unblock() -> io::Result<()> {
     // SAFETY: zeroes are room for a set, which is made one before it is read.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Stdio;
 
-use steadfast_hook::Background;
+use steadfast_hook::BackgroundWork;
 use steadfast_store::{Place, neighbours_are_due};
-use steadfast_system::{Process, program};
+use steadfast_system::{ProcessEntry, program};
 use steadfast_work::REFINING;
 
 use crate::environment;
@@ -16,16 +16,16 @@ const OURS: &str = "steadfast";
 
 /// Starts what the hook left to do. An error is ignored: without it a goal is what the human said, and the score is only a
 /// little less sure.
-pub(crate) fn begin(work: &Background) {
+pub(crate) fn begin(work: &BackgroundWork) {
     match work {
         // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
         // command again and again.
-        Background::Refine { root, session, prompt } => {
-            if environment::text(REFINING).is_none() && Process::above(|above| above.name == OURS).is_none() {
+        BackgroundWork::Refine { root, session, prompt } => {
+            if environment::text(REFINING).is_none() && ProcessEntry::above(|above| above.name == OURS).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }
-        Background::FindNeighbours { root } => {
+        BackgroundWork::FindNeighbours { root } => {
             let place = Place::find(root, environment::user_state().as_deref());
             let is_due = |place: &Place| neighbours_are_due(place, environment::now());
             if root.join(".git").exists() && place.as_ref().is_some_and(is_due) {

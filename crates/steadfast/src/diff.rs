@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use similar::TextDiff;
-use steadfast_hosts::install::{FileChange, Plan};
+use steadfast_hosts::install::{FileEdit, InstallPlan};
 
 use crate::error::CommandError;
 use crate::output::{note, put, tell};
@@ -19,14 +19,14 @@ pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) ->
 }
 
 /// A file that comes or goes as a whole, in one line.
-fn print_whole(change: &FileChange, verb: &str, text: &[u8]) -> Result<(), CommandError> {
+fn print_whole(change: &FileEdit, verb: &str, text: &[u8]) -> Result<(), CommandError> {
     let lines = text.iter().filter(|byte| **byte == b'\n').count();
     tell!("{verb} {} {} ({lines} lines)", change.what, change.path.display())
 }
 
 /// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is
 /// ours from the first line to the last, and would bury the lines that go into the user's files.
-pub(crate) fn show_plan(plan: &Plan, whole: bool) -> Result<(), CommandError> {
+pub(crate) fn show_plan(plan: &InstallPlan, whole: bool) -> Result<(), CommandError> {
     for change in &plan.changes {
         match (&change.before, &change.after) {
             (None, Some(text)) if change.is_skill() && !whole => print_whole(change, "new", text)?,

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use steadfast_hook::Surroundings;
+use steadfast_hook::HookEnvironment;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 use steadfast_work::{Environment, RUN_SPENT};
@@ -34,8 +34,8 @@ pub(crate) fn current() -> Environment {
     }
 }
 
-pub(crate) fn of_hook() -> Surroundings {
-    Surroundings {
+pub(crate) fn of_hook() -> HookEnvironment {
+    HookEnvironment {
         now: now(),
         cwd: cwd(),
         project: path("CLAUDE_PROJECT_DIR"),

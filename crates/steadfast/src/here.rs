@@ -1,6 +1,6 @@
 //! The repository and the tasks that this process is called in.
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{Event, EventKind, Host, State, ToolUseId};
 use steadfast_store::Place;
 use steadfast_work::history::History;
@@ -66,6 +66,6 @@ pub(crate) fn caller(repository: &Repository, words: &str) -> Caller {
 pub(crate) fn tell_session(repository: &Repository, state: &State, word: EventKind) -> Result<(), CommandError> {
     let (place, now) = (&repository.place, repository.environment.now());
     let event = Event::plain(state.session.clone(), state.host, place.worktree(), now, word);
-    step(place, &repository.config, event)?;
+    handle_event(place, &repository.config, event)?;
     Ok(())
 }

@@ -19,10 +19,10 @@ struct Budget(Option<u64>);
 /// What a run or a loop may use up this time.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitFlags {
-    /// How often a unit may be begun, all units together; `none`: no limit. [default: run.iterations, 25]
+    /// Limit of attempts for all units together; `none` means no limit. [default: run.iterations, 25]
     #[arg(long, value_name = "N", value_parser = parse_iterations)]
     max_iterations: Option<Iterations>,
-    /// How many US dollars it may cost; `none` or 0: no limit. [default: run.budget_usd, 25]
+    /// Cost limit in US dollars; `none` or 0 means no limit. [default: run.budget_usd, 25]
     #[arg(long, value_name = "USD", value_parser = parse_budget)]
     budget: Option<Budget>,
 }

@@ -22,7 +22,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use steadfast_hook::{Answered, Call, CallError, fallback, last_word};
+use steadfast_hook::{CallError, HookAnswer, HookCall, fallback, last_word};
 use steadfast_redact::redact_json;
 
 /// However long something takes, the host has its answer by then.
@@ -33,11 +33,11 @@ const TOO_LATE: &str = "hook-too-late";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
-    if let Some(call) = arguments.next().and_then(|name| Call::of_link(&name)) {
+    if let Some(call) = arguments.next().and_then(|name| HookCall::of_link(&name)) {
         return hook(&call);
     }
     match arguments.next() {
-        Some(word) if word == "hook" => match Call::parse(arguments) {
+        Some(word) if word == "hook" => match HookCall::parse(arguments) {
             Ok(call) => hook(&call),
             Err(error) => misused(&error),
         },
@@ -47,14 +47,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn hook(call: &Call) -> ExitCode {
+fn hook(call: &HookCall) -> ExitCode {
     let around = environment::of_hook();
     let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
-    let Answered { said, background } = match alarm::set(BOUND, instead) {
+    let HookAnswer { said, background } = match alarm::set(BOUND, instead) {
         Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
         Err(error) => {
             let said = fallback(call, &around, &format!("cannot set the clock: {error}"));
-            Answered { said, background: Vec::new() }
+            HookAnswer { said, background: Vec::new() }
         }
     };
     alarm::off();
@@ -64,7 +64,7 @@ fn hook(call: &Call) -> ExitCode {
 }
 
 fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
-    match Call::parse(&arguments) {
+    match HookCall::parse(&arguments) {
         Ok(call) => {
             let why = format!("no answer within {} ms", BOUND.as_millis());
             let around = environment::of_hook();
@@ -72,7 +72,7 @@ fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
             // ring before.
             let _ = match last_word(&call, &around, &why) {
                 Some(denial) => alarm::set_last_word(denial),
-                None => alarm::hear(),
+                None => alarm::unblock(),
             };
             let said = fallback(&call, &around, &why);
             alarm::off();

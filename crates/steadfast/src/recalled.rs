@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use steadfast_model::Millis;
-use steadfast_store::ledger::{Memory, Recalled, StepRow};
+use steadfast_store::ledger::{Recalled, RecalledItem, StepRow};
 use steadfast_text::{ago, printable, truncate};
 
 /// A line is read in passing, in characters.
@@ -12,19 +12,19 @@ pub(crate) fn line(recalled: &Recalled, now: Millis) -> String {
     let when = ago(now.since(recalled.memory.at()));
     let reason = recalled.reason.as_str();
     match &recalled.memory {
-        Memory::Learning(learning) => {
+        RecalledItem::Learning(learning) => {
             let (kind, status) = (learning.kind.as_str(), learning.status.as_str());
             let why = if learning.why.is_empty() { String::new() } else { format!(": {}", learning.why) };
             format!("learned: {} ({kind}, {status}; {reason})", short(&format!("{}{why}", learning.text)))
         }
-        Memory::Step(step) => {
+        RecalledItem::Step(step) => {
             let answered = match step.correction_given {
                 Some(_) => format!(", answered with {}", step.level),
                 None => String::new(),
             };
             format!("done: {}, {when}{answered} ({reason})", short(&action(step)))
         }
-        Memory::Decision(decision) => {
+        RecalledItem::Decision(decision) => {
             format!("decided: {}, {when} ({reason})", short(&format!("{}: {}", decision.what, decision.why)))
         }
     }
@@ -33,17 +33,17 @@ pub(crate) fn line(recalled: &Recalled, now: Millis) -> String {
 pub(crate) fn to_json(recalled: &Recalled) -> Value {
     let (reason, at) = (recalled.reason.as_str(), recalled.memory.at());
     match &recalled.memory {
-        Memory::Learning(learning) => json!({
+        RecalledItem::Learning(learning) => json!({
             "what": "learning", "reason": reason, "text": learning.text, "why": learning.why, "files": learning.files,
             "at": at, "session": learning.session, "id": learning.id, "kind": learning.kind.as_str(),
             "status": learning.status.as_str(), "confidence": learning.confidence, "score": null,
         }),
-        Memory::Step(step) => json!({
+        RecalledItem::Step(step) => json!({
             "what": "step", "reason": reason, "text": action(step), "why": step.reasoning, "files": step.files,
             "at": at, "session": step.session, "id": step.id, "kind": step.action_type,
             "status": null, "confidence": null, "score": step.drift_score,
         }),
-        Memory::Decision(decision) => json!({
+        RecalledItem::Decision(decision) => json!({
             "what": "decision", "reason": reason, "text": decision.what, "why": decision.why, "files": [],
             "at": at, "session": null, "id": null, "kind": null, "status": null, "confidence": null, "score": null,
         }),

@@ -15,7 +15,7 @@ use steadfast_redact::contains_secret;
 use steadfast_store::ledger::Changed;
 use steadfast_text::ago;
 use steadfast_work::TaskList;
-use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
+use steadfast_work::task_list::{CloseOutcome, Position, Proof, how, short, word};
 
 pub(crate) use card::card;
 pub(crate) use draft::{granted, rendered};
@@ -64,15 +64,15 @@ pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, Comman
 }
 
 /// The same of a task that was to be closed. What is not closed is an error: `done && commit` must not go on.
-pub(crate) fn closing(list: &TaskList, closing: &Closing) -> Result<String, CommandError> {
+pub(crate) fn closing(list: &TaskList, closing: &CloseOutcome) -> Result<String, CommandError> {
     match closing {
-        Closing::Done { changed, evidence } => {
+        CloseOutcome::Done { changed, evidence } => {
             let Changed { task, .. } = changed;
             let by = evidence.as_ref().map(|evidence| format!(" ({})", basis(evidence))).unwrap_or_default();
             Ok(format!("{} {}: done{by}{}", task.id, task.title, left(list, task)?))
         }
-        Closing::Failed { task, evidence, same } => Err(failure(task, evidence, *same)),
-        Closing::Running { task, since } => {
+        CloseOutcome::Failed { task, evidence, same } => Err(failure(task, evidence, *same)),
+        CloseOutcome::Running { task, since } => {
             let command = task.verify.as_ref().and_then(Check::as_command).unwrap_or_default();
             Err(CommandError::failure(format!(
                 "running: task `{}` is open until its check `{}` is through; it was started {}",

@@ -64,7 +64,7 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
     let ended = workshop.run(&["run", REQUEST, "--from-head", "--host", program.host().as_str()]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.said, workshop.timeline());
 
-    let (looped, reviews) = workshop.looped();
+    let (looped, reviews) = workshop.find_loop();
     assert_eq!((looped.stage, looped.ended), (Stage::Complete, Some(LoopEnd::Complete)));
     let thorough: Vec<(u32, usize)> = reviews
         .iter()
@@ -144,7 +144,7 @@ pub(super) fn what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back
     ] {
         assert!(ended.said.contains(part), "{part}: {}", ended.said);
     }
-    let (looped, _) = workshop.looped();
+    let (looped, _) = workshop.find_loop();
     assert_eq!((looped.ended, looped.objections, looped.waived), (Some(LoopEnd::Complete), vec![], vec![]));
     let view = workshop.view();
     let shown = |file: &str| workshop.git(&["show", &format!("{}:{file}", view.run.branch)]);

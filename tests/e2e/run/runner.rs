@@ -132,7 +132,7 @@ impl Workshop {
     }
 
     /// The only loop there is, with what was said of it.
-    pub(super) fn looped(&self) -> (Loop, Vec<Review>) {
+    pub(super) fn find_loop(&self) -> (Loop, Vec<Review>) {
         let ledger = self.ledger();
         let loops = ledger.loops_of(&self.scene.root().canonicalize().unwrap().to_string_lossy()).unwrap();
         let [looped] = loops.as_slice() else { panic!("{} loops", loops.len()) };

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use xtask::Result;
 
-use crate::format::{Folders, tar_gz};
-use crate::{Entry, Product, write};
+use crate::format::{TarFolders, tar_gz};
+use crate::{PackagedFile, Product, write};
 
 /// What stands beside the binary.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
@@ -13,14 +13,14 @@ const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICEN
 /// Writes `steadfast-VERSION-TRIPLE.tar.gz`, in which everything is in a folder of that name.
 pub fn archive(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
     let name = format!("steadfast-{}-{}", product.version, product.target.triple);
-    let mut entries = vec![Entry::program(format!("{name}/steadfast"), product.binary()?)];
+    let mut entries = vec![PackagedFile::program(format!("{name}/steadfast"), product.binary()?)];
     for document in DOCUMENTS {
-        entries.push(Entry::text(format!("{name}/{document}"), product.document(document)?));
+        entries.push(PackagedFile::text(format!("{name}/{document}"), product.document(document)?));
     }
     for completions in product.completions {
         let path = format!("{name}/completions/{}", completions.file);
-        entries.push(Entry::text(path, completions.script.as_slice()));
+        entries.push(PackagedFile::text(path, completions.script.as_slice()));
     }
-    let bytes = tar_gz(&entries, Folders::Listed, product.seconds, product.effort)?;
+    let bytes = tar_gz(&entries, TarFolders::Listed, product.seconds, product.effort)?;
     write(folder, &format!("{name}.tar.gz"), bytes)
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use xtask::process::{cargo, run, target as target_folder};
 use xtask::{Result, tool};
-use xtask_package::Target;
+use xtask_package::PackageTarget;
 
 /// What another machine takes.
 struct Cross {
@@ -24,7 +24,7 @@ const CROSS: [Cross; 1] = [Cross {
     emulator: ("qemu-aarch64-static", "qemu-user-static"),
 }];
 
-fn of(target: &Target) -> Result<&'static Cross> {
+fn of(target: &PackageTarget) -> Result<&'static Cross> {
     CROSS.iter().find(|cross| cross.triple == target.triple).ok_or_else(|| {
         format!("`{}` cannot be built on this machine: run `cargo xtask release` on such a machine", target.triple)
             .into()
@@ -32,7 +32,7 @@ fn of(target: &Target) -> Result<&'static Cross> {
 }
 
 /// Builds in the profile `dist`.
-pub(crate) fn build(target: &Target) -> Result<PathBuf> {
+pub(crate) fn build(target: &PackageTarget) -> Result<PathBuf> {
     let cross = of(target)?;
     tool::provide(cross.linker, cross.packages)?;
     run(Command::new("rustup").args(["target", "add", cross.triple]).stdin(Stdio::null()))?;
@@ -44,7 +44,7 @@ pub(crate) fn build(target: &Target) -> Result<PathBuf> {
 }
 
 /// Runs the binary in an emulator. Without one that is said, and no failure.
-pub(crate) fn try_out(target: &Target, binary: &Path, version: &str) -> Result<()> {
+pub(crate) fn try_out(target: &PackageTarget, binary: &Path, version: &str) -> Result<()> {
     let (emulator, package) = of(target)?.emulator;
     if let Err(why) = tool::provide(emulator, package) {
         eprintln!("note: the binary for {} was not run: {why}", target.triple);

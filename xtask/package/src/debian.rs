@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use xtask::Result;
 
-use crate::format::{Folders, ar, tar_gz};
-use crate::{Entry, Product, write};
+use crate::format::{TarFolders, ar, tar_gz};
+use crate::{PackagedFile, Product, write};
 
 /// Where Debian looks for completions.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -19,22 +19,22 @@ pub fn debian(product: &Product<'_>, folder: &Path) -> Result<Option<PathBuf>> {
     let Some(architecture) = product.target.debian else { return Ok(None) };
     let licence = String::from_utf8(product.document("LICENSE-MIT")?)?;
     let mut files = vec![
-        Entry::program("usr/bin/steadfast", product.binary()?),
-        Entry::text(
+        PackagedFile::program("usr/bin/steadfast", product.binary()?),
+        PackagedFile::text(
             "usr/share/doc/steadfast/copyright",
             product.template("debian/copyright", &[("MIT", &indented(&licence))])?,
         ),
-        Entry::text("usr/share/doc/steadfast/README.md", product.document("README.md")?),
+        PackagedFile::text("usr/share/doc/steadfast/README.md", product.document("README.md")?),
     ];
     for (shell, path) in COMPLETIONS {
-        files.push(Entry::text(path, product.completions(shell)?));
+        files.push(PackagedFile::text(path, product.completions(shell)?));
     }
     // In KiB, each file rounded up.
     let installed: usize = files.iter().map(|file| file.content.len().div_ceil(1024)).sum();
     let values = [("ARCHITECTURE", architecture), ("INSTALLED_SIZE", &installed.to_string())];
-    let control = [Entry::text("control", product.template("debian/control", &values)?)];
-    let control = tar_gz(&control, Folders::Listed, product.seconds, product.effort)?;
-    let data = tar_gz(&files, Folders::Listed, product.seconds, product.effort)?;
+    let control = [PackagedFile::text("control", product.template("debian/control", &values)?)];
+    let control = tar_gz(&control, TarFolders::Listed, product.seconds, product.effort)?;
+    let data = tar_gz(&files, TarFolders::Listed, product.seconds, product.effort)?;
     let members = [("debian-binary", b"2.0\n".as_slice()), ("control.tar.gz", &control), ("data.tar.gz", &data)];
     let name = format!("steadfast_{}_{architecture}.deb", product.version);
     write(folder, &name, ar(&members, product.seconds)).map(Some)

@@ -7,7 +7,7 @@ use flate2::{Compression, GzBuilder};
 use xtask::Result;
 use zip::write::SimpleFileOptions;
 
-use crate::{Effort, Entry};
+use crate::{Effort, PackagedFile};
 
 impl Effort {
     fn level(self) -> u32 {
@@ -19,11 +19,11 @@ impl Effort {
 }
 
 /// A sorted tar of files, without an entry for a folder unless `folders` says so, compressed.
-pub(crate) fn tar_gz(entries: &[Entry], folders: Folders, seconds: u64, effort: Effort) -> Result<Vec<u8>> {
+pub(crate) fn tar_gz(entries: &[PackagedFile], folders: TarFolders, seconds: u64, effort: Effort) -> Result<Vec<u8>> {
     // The file that gzip would name in its header, and its time, are left out.
     let gzip = GzBuilder::new().write(Vec::new(), Compression::new(effort.level()));
     let mut archive = tar::Builder::new(gzip);
-    if folders == Folders::Listed {
+    if folders == TarFolders::Listed {
         let parents: BTreeSet<&str> = entries.iter().flat_map(|entry| parents(&entry.path)).collect();
         for folder in parents {
             let mut header = header(seconds, 0o755, 0);
@@ -40,7 +40,7 @@ pub(crate) fn tar_gz(entries: &[Entry], folders: Folders, seconds: u64, effort: 
 
 /// Whether an archive names the folders of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Folders {
+pub(crate) enum TarFolders {
     Implied,
     /// dpkg makes no folder that is not listed.
     Listed,
@@ -61,15 +61,15 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
 
-fn sorted(entries: &[Entry]) -> Vec<&Entry> {
-    let mut sorted: Vec<&Entry> = entries.iter().collect();
+fn sorted(entries: &[PackagedFile]) -> Vec<&PackagedFile> {
+    let mut sorted: Vec<&PackagedFile> = entries.iter().collect();
     sorted.sort_by(|one, other| one.path.cmp(&other.path));
     sorted
 }
 
 /// A zip in the given order: the metadata of a wheel belong at its end. The time of an entry has no zone and begins in 1980,
 /// so it is always that.
-pub(crate) fn zip(entries: &[Entry], effort: Effort) -> Result<Vec<u8>> {
+pub(crate) fn zip(entries: &[PackagedFile], effort: Effort) -> Result<Vec<u8>> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for entry in entries {
         let options = SimpleFileOptions::DEFAULT
@@ -106,21 +106,21 @@ pub(crate) fn ar(members: &[(&str, &[u8])], seconds: u64) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn entries() -> Vec<Entry> {
-        vec![Entry::program("b/bin/x", "x"), Entry::text("a", "1"), Entry::text("b/c", "2")]
+    fn entries() -> Vec<PackagedFile> {
+        vec![PackagedFile::program("b/bin/x", "x"), PackagedFile::text("a", "1"), PackagedFile::text("b/c", "2")]
     }
 
     #[test]
     fn the_order_of_the_entries_does_not_matter_to_a_tar() {
         let mut turned = entries();
         turned.reverse();
-        let of = |entries: &[Entry]| tar_gz(entries, Folders::Listed, 1_700_000_000, Effort::Best).unwrap();
+        let of = |entries: &[PackagedFile]| tar_gz(entries, TarFolders::Listed, 1_700_000_000, Effort::Best).unwrap();
         assert_eq!(of(&entries()), of(&turned));
     }
 
     #[test]
     fn files_of_a_tar_belong_to_root_and_have_the_given_time() {
-        let bytes = tar_gz(&entries(), Folders::Listed, 1_700_000_000, Effort::Best).unwrap();
+        let bytes = tar_gz(&entries(), TarFolders::Listed, 1_700_000_000, Effort::Best).unwrap();
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
         let mut seen = Vec::new();
         for entry in archive.entries().unwrap() {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn gzip_names_no_file_and_no_time() {
-        let bytes = tar_gz(&entries(), Folders::Implied, 1, Effort::Best).unwrap();
+        let bytes = tar_gz(&entries(), TarFolders::Implied, 1, Effort::Best).unwrap();
         assert_eq!((bytes[3], &bytes[4..8]), (0, [0; 4].as_slice()));
     }
 

@@ -19,7 +19,7 @@ pub use archive::archive;
 pub use debian::debian;
 pub use installer::{checksums, installer};
 pub use npm::{npm_meta, npm_platform};
-pub use target::{TARGETS, Target};
+pub use target::{PackageTarget, TARGETS};
 pub use wheel::wheel;
 use xtask::Result;
 
@@ -33,9 +33,9 @@ pub struct Product<'a> {
     pub sources: &'a Path,
     /// Built for `target`.
     pub binary: &'a Path,
-    pub target: &'a Target,
+    pub target: &'a PackageTarget,
     pub version: &'a str,
-    pub completions: &'a [Completions],
+    pub completions: &'a [ShellCompletions],
     /// The time of every file in a package, in seconds since 1970.
     pub seconds: u64,
     pub effort: Effort,
@@ -43,7 +43,7 @@ pub struct Product<'a> {
 
 /// The completions of one shell.
 #[derive(Clone, Debug)]
-pub struct Completions {
+pub struct ShellCompletions {
     pub shell: &'static str,
     /// What that shell calls the file.
     pub file: &'static str,
@@ -69,14 +69,14 @@ pub enum Effort {
 
 /// A file of a package.
 #[derive(Clone, Debug)]
-struct Entry {
+struct PackagedFile {
     /// Inside the package, with `/`.
     path: String,
     content: Vec<u8>,
     is_program: bool,
 }
 
-impl Entry {
+impl PackagedFile {
     fn text(path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), content: content.into(), is_program: false }
     }

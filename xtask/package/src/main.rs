@@ -11,11 +11,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 use xtask::Result;
 use xtask::process::{build, root, run, target, triple};
-use xtask_package::{Completions, Effort, Product, SHELLS, Target};
+use xtask_package::{Effort, PackageTarget, Product, SHELLS, ShellCompletions};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match Wanted::of(&arguments).and_then(|wanted| release(&wanted)) {
+    match ReleaseOptions::of(&arguments).and_then(|wanted| release(&wanted)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -25,14 +25,14 @@ fn main() -> ExitCode {
 }
 
 #[derive(Debug)]
-struct Wanted<'a> {
+struct ReleaseOptions<'a> {
     /// Besides this machine's.
-    targets: Vec<&'static Target>,
+    targets: Vec<&'static PackageTarget>,
     /// The folder on the web that the archives will be in, for `install.sh`.
     from: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ReleaseOptions<'a> {
     fn of(arguments: &'a [String]) -> Result<Self> {
         let mut wanted = Self { targets: Vec::new(), from: None };
         let mut arguments = arguments.iter();
@@ -40,7 +40,8 @@ impl<'a> Wanted<'a> {
             let value = arguments.next().ok_or_else(|| format!("`{argument}` requires a value"))?;
             match argument.as_str() {
                 "--target" => {
-                    let target = Target::of(value).ok_or_else(|| format!("there are no packages for `{value}`"))?;
+                    let target =
+                        PackageTarget::of(value).ok_or_else(|| format!("there are no packages for `{value}`"))?;
                     wanted.targets.push(target);
                 }
                 "--from" => wanted.from = Some(value),
@@ -51,9 +52,9 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn release(wanted: &Wanted<'_>) -> Result<()> {
+fn release(wanted: &ReleaseOptions<'_>) -> Result<()> {
     let host = triple()?;
-    let host = Target::of(&host).ok_or_else(|| format!("there are no packages for `{host}`"))?;
+    let host = PackageTarget::of(&host).ok_or_else(|| format!("there are no packages for `{host}`"))?;
     let binary = build("dist")?;
     let said = output(Command::new(&binary).arg("--version"))?;
     let version = output(Command::new(&binary).arg("-V"))?;
@@ -122,10 +123,10 @@ fn not_from_a_commit(said: &str) -> Option<String> {
     ))
 }
 
-fn completions(binary: &Path) -> Result<Vec<Completions>> {
+fn completions(binary: &Path) -> Result<Vec<ShellCompletions>> {
     let script = |(shell, file)| {
         let script = output(Command::new(binary).args(["completions", shell]))?.into_bytes();
-        Ok(Completions { shell, file, script })
+        Ok(ShellCompletions { shell, file, script })
     };
     SHELLS.into_iter().map(script).collect()
 }
@@ -191,6 +192,9 @@ mod tests {
     #[test]
     fn a_machine_without_packages_is_named() {
         let words = ["--target".to_owned(), "sparc-sun-solaris".to_owned()];
-        assert_eq!(Wanted::of(&words).unwrap_err().to_string(), "there are no packages for `sparc-sun-solaris`");
+        assert_eq!(
+            ReleaseOptions::of(&words).unwrap_err().to_string(),
+            "there are no packages for `sparc-sun-solaris`"
+        );
     }
 }

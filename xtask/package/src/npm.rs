@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use xtask::Result;
 
-use crate::format::{Folders, tar_gz};
-use crate::{Entry, PACKAGE, Product, TARGETS, Target, write};
+use crate::format::{TarFolders, tar_gz};
+use crate::{PACKAGE, PackageTarget, PackagedFile, Product, TARGETS, write};
 
 /// npm unpacks what is in this folder.
 const INSIDE: &str = "package";
@@ -25,7 +25,7 @@ pub fn npm_meta(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
         ("bin/steadfast", true),
     ] {
         let content = product.template(&format!("npm/{file}"), &values)?.into_bytes();
-        entries.push(Entry { path: format!("{INSIDE}/{file}"), content, is_program });
+        entries.push(PackagedFile { path: format!("{INSIDE}/{file}"), content, is_program });
     }
     pack(product, PACKAGE, &entries, folder)
 }
@@ -37,26 +37,26 @@ pub fn npm_platform(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
     let manifest = product.template("npm/platform/package.json", &[("NAME", &name), ("OS", os), ("CPU", cpu)])?;
     let readme = product.template("npm/platform/README.md", &[("OS", os), ("CPU", cpu)])?;
     let mut entries = licences(product)?;
-    entries.push(Entry::text(format!("{INSIDE}/package.json"), manifest));
-    entries.push(Entry::text(format!("{INSIDE}/README.md"), readme));
-    entries.push(Entry::program(format!("{INSIDE}/bin/steadfast"), product.binary()?));
+    entries.push(PackagedFile::text(format!("{INSIDE}/package.json"), manifest));
+    entries.push(PackagedFile::text(format!("{INSIDE}/README.md"), readme));
+    entries.push(PackagedFile::program(format!("{INSIDE}/bin/steadfast"), product.binary()?));
     pack(product, &name, &entries, folder)
 }
 
-fn name(target: &Target) -> String {
+fn name(target: &PackageTarget) -> String {
     let (os, cpu) = target.npm;
     format!("{PACKAGE}-{os}-{cpu}")
 }
 
-fn licences(product: &Product<'_>) -> Result<Vec<Entry>> {
+fn licences(product: &Product<'_>) -> Result<Vec<PackagedFile>> {
     let mut entries = Vec::new();
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        entries.push(Entry::text(format!("{INSIDE}/{file}"), product.document(file)?));
+        entries.push(PackagedFile::text(format!("{INSIDE}/{file}"), product.document(file)?));
     }
     Ok(entries)
 }
 
-fn pack(product: &Product<'_>, name: &str, entries: &[Entry], folder: &Path) -> Result<PathBuf> {
-    let bytes = tar_gz(entries, Folders::Implied, product.seconds, product.effort)?;
+fn pack(product: &Product<'_>, name: &str, entries: &[PackagedFile], folder: &Path) -> Result<PathBuf> {
+    let bytes = tar_gz(entries, TarFolders::Implied, product.seconds, product.effort)?;
     write(folder, &format!("{name}-{}.tgz", product.version), bytes)
 }

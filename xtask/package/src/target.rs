@@ -2,7 +2,7 @@
 
 /// A machine that packages are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct PackageTarget {
     /// As Rust names it.
     pub triple: &'static str,
     /// `os` and `cpu` of npm.
@@ -14,25 +14,35 @@ pub struct Target {
     pub debian: Option<&'static str>,
 }
 
-pub const TARGETS: [Target; 4] = [
-    Target {
+pub const TARGETS: [PackageTarget; 4] = [
+    PackageTarget {
         triple: "x86_64-unknown-linux-gnu",
         npm: ("linux", "x64"),
         wheel: &["manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_1_x86_64"],
         debian: Some("amd64"),
     },
-    Target {
+    PackageTarget {
         triple: "aarch64-unknown-linux-gnu",
         npm: ("linux", "arm64"),
         wheel: &["manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_1_aarch64"],
         debian: Some("arm64"),
     },
     // The oldest systems that Rust's own targets support.
-    Target { triple: "x86_64-apple-darwin", npm: ("darwin", "x64"), wheel: &["macosx_10_12_x86_64"], debian: None },
-    Target { triple: "aarch64-apple-darwin", npm: ("darwin", "arm64"), wheel: &["macosx_11_0_arm64"], debian: None },
+    PackageTarget {
+        triple: "x86_64-apple-darwin",
+        npm: ("darwin", "x64"),
+        wheel: &["macosx_10_12_x86_64"],
+        debian: None,
+    },
+    PackageTarget {
+        triple: "aarch64-apple-darwin",
+        npm: ("darwin", "arm64"),
+        wheel: &["macosx_11_0_arm64"],
+        debian: None,
+    },
 ];
 
-impl Target {
+impl PackageTarget {
     pub fn of(triple: &str) -> Option<&'static Self> {
         TARGETS.iter().find(|target| target.triple == triple)
     }

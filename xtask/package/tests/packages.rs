@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use xtask_package::{Completions, Effort, Product, SHELLS, TARGETS};
+use xtask_package::{Effort, Product, SHELLS, ShellCompletions, TARGETS};
 
 /// Every package of every machine, by name, from a binary that was written at `time`.
 fn packages(folder: &Path, time: Duration) -> Vec<(String, Vec<u8>)> {
@@ -14,7 +14,7 @@ fn packages(folder: &Path, time: Duration) -> Vec<(String, Vec<u8>)> {
     fs::write(&binary, "a binary").unwrap();
     fs::File::options().append(true).open(&binary).unwrap().set_modified(UNIX_EPOCH + time).unwrap();
     let completions: Vec<_> =
-        SHELLS.map(|(shell, file)| Completions { shell, file, script: shell.as_bytes().to_vec() }).into();
+        SHELLS.map(|(shell, file)| ShellCompletions { shell, file, script: shell.as_bytes().to_vec() }).into();
     let out = folder.join("out");
     fs::create_dir(&out).unwrap();
     let mut files = Vec::new();

@@ -9,9 +9,9 @@ mod full_disk;
 mod garbage;
 mod inspect;
 mod kills;
-mod luck;
 mod mount;
 mod read_only;
+mod rng;
 mod runner;
 mod scene;
 mod stdin;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::process::build;
-use luck::Luck;
+use rng::SeededRng;
 use scene::Scene;
 
 struct Fault {
@@ -33,7 +33,7 @@ struct Fault {
     /// How many rounds of others one of it stands for.
     worth: u64,
     /// One round in a fresh repository.
-    run: fn(&Scene, &mut Luck) -> Result<Figures>,
+    run: fn(&Scene, &mut SeededRng) -> Result<Figures>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub(crate) fn faults(words: &[&str]) -> Result<()> {
         eprintln!("==> {}", fault.name);
         let started = Instant::now();
         for round in wanted.rounds_of(fault) {
-            let done = Scene::new(&binary).and_then(|scene| (fault.run)(&scene, &mut Luck::of(fault.name, round)));
+            let done = Scene::new(&binary).and_then(|scene| (fault.run)(&scene, &mut SeededRng::of(fault.name, round)));
             match done {
                 Ok(figures) => line.add(figures),
                 Err(error) => {

@@ -25,7 +25,7 @@ enum Generator {
 }
 use Generator::{Block, File};
 
-const GENERATORS: [(&str, Generator); 7] = [
+const GENERATORS: [(&str, Generator); 8] = [
     ("schemas/steadfast.schema.json", File(configuration::schema)),
     ("docs/configuration.md", File(configuration::reference)),
     ("README.md", Block("configuration", configuration::excerpt)),
@@ -33,6 +33,7 @@ const GENERATORS: [(&str, Generator); 7] = [
     ("plugin/hooks/hooks.json", File(plugin_hooks)),
     ("README.md", Block("human commands", list_of_human_commands)),
     ("docs/threat-model.md", Block("human commands", list_of_human_commands)),
+    ("xtask/messages.txt", File(xtask::prose::list)),
 ];
 
 /// The longest line of a generated list.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Asked, in_turn, print};
+use super::{Asked, in_turn, print, print_beside};
 use crate::{Result, process};
 
 /// How many events the short and the long session have behind them.
@@ -30,8 +30,11 @@ const FILES: u32 = 100_000;
 
 /// `cargo xtask bench hook`
 pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
-    let Asked { runs, binary } = Asked::parse(arguments, 300)?;
+    let Asked { runs, binary, beside } = Asked::parse(arguments, 300)?;
     let scene = Scene::set(&binary)?;
+    if let Some(beside) = beside {
+        return scene.measure_beside(&Scene::set(&beside)?, runs);
+    }
     let mut over = scene.measure(runs, 0)?;
     if !over.is_empty() {
         // Another process may have been busy at that time; a hook that is too slow is so again.
@@ -142,6 +145,19 @@ impl Scene {
         let ratios = print(rows.iter_mut().map(|row| (row.name.to_owned(), &mut row.times)), runs);
         let over = |(row, ratio): (&Row, f64)| row.limit.is_some_and(|limit| ratio > limit).then_some(row.name);
         Ok(rows.iter().zip(ratios).filter_map(over).collect())
+    }
+
+    /// Runs every row of this build in turn with those of another one, which has a scene of its own: a build may not read
+    /// the files of an older one.
+    fn measure_beside(&self, other: &Self, runs: u32) -> Result<()> {
+        let mut rows = self.rows()?;
+        let of_this = rows.len();
+        rows.extend(other.rows()?);
+        in_turn(rows.len(), runs, |row, round| rows[row].run(round))?;
+        let others = rows.split_off(of_this);
+        let pairs = rows.into_iter().zip(others);
+        print_beside(pairs.map(|(this, other)| (this.name.to_owned(), [this.times, other.times])), runs);
+        Ok(())
     }
 
     /// Its name says what the hook is called with.

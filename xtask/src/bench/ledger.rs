@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Asked, in_turn, print};
+use super::{Asked, in_turn, print, print_beside};
 use crate::{Result, process};
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
@@ -17,12 +17,29 @@ const SPEC: u32 = 10_000;
 
 /// `cargo xtask bench ledger`
 pub(crate) fn ledger(arguments: &[&str]) -> Result<()> {
-    let Asked { runs, binary } = Asked::parse(arguments, 100)?;
+    let Asked { runs, binary, beside } = Asked::parse(arguments, 100)?;
     let folder = tempfile::tempdir()?;
-    let mut rows = vec![Row::new("/bin/true", Path::new("/bin/true"), folder.path(), [&[], &[]])];
+    let mut table = rows(&folder.path().join("this"), &binary)?;
+    let Some(beside) = beside else {
+        in_turn(table.len(), runs, |row, round| table[row].run(round))?;
+        print(table.iter_mut().map(|row| (row.name.clone(), &mut row.times)), runs);
+        return Ok(());
+    };
+    let of_this = table.len();
+    table.extend(rows(&folder.path().join("other"), &beside)?);
+    in_turn(table.len(), runs, |row, round| table[row].run(round))?;
+    let others = table.split_off(of_this);
+    let pairs = table.into_iter().zip(others);
+    print_beside(pairs.map(|(this, other)| (this.name, [this.times, other.times])), runs);
+    Ok(())
+}
+
+fn rows(folder: &Path, binary: &Path) -> Result<Vec<Row>> {
+    fs::create_dir(folder)?;
+    let mut rows = vec![Row::new("/bin/true", Path::new("/bin/true"), folder, [&[], &[]])];
     for size in SIZES {
-        let root = scene(folder.path(), &binary, size)?;
-        let row = |what: &str, calls| Row::new(&format!("{what}, {size} tasks"), &binary, &root, calls);
+        let root = scene(folder, binary, size)?;
+        let row = |what: &str, calls| Row::new(&format!("{what}, {size} tasks"), binary, &root, calls);
         rows.push(row("task ready", [&["task", "ready", "--json"], &["task", "ready", "--json"]]));
         rows.push(row("task next", [&["task", "next", "--json"], &["task", "next", "--json"]]));
         rows.push(row("a status change", [&["task", "block", "1.1", "--why", "w"], &["task", "unblock", "1.1"]]));
@@ -30,9 +47,7 @@ pub(crate) fn ledger(arguments: &[&str]) -> Result<()> {
             rows.push(row("spec count", [&["spec", "count", "SPEC.json"], &["spec", "count", "SPEC.json"]]));
         }
     }
-    in_turn(rows.len(), runs, |row, round| rows[row].run(round))?;
-    print(rows.iter_mut().map(|row| (row.name.clone(), &mut row.times)), runs);
-    Ok(())
+    Ok(rows)
 }
 
 /// A repository with a plan of so many tasks.

@@ -36,22 +36,25 @@ fn own(name: &str) -> Command {
 struct Asked {
     runs: u32,
     binary: PathBuf,
+    /// Another build, to compare with.
+    beside: Option<PathBuf>,
 }
 
 impl Asked {
     fn parse(arguments: &[&str], mut runs: u32) -> Result<Self> {
-        let mut binary = None;
+        let (mut binary, mut beside) = (None, None);
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
             match *argument {
                 "--runs" => runs = value.parse()?,
                 "--binary" => binary = Some(PathBuf::from(value)),
+                "--beside" => beside = Some(PathBuf::from(value)),
                 other => return Err(format!("`{other}` is unexpected").into()),
             }
         }
         let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
-        Ok(Self { runs, binary })
+        Ok(Self { runs, binary, beside })
     }
 }
 
@@ -83,6 +86,20 @@ fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: 
         ratios.push(ratio);
     }
     ratios
+}
+
+/// Prints the medians of two builds, row by row. Each row was run in turn with all the others.
+fn print_beside(rows: impl Iterator<Item = (String, [Vec<Duration>; 2])>, runs: u32) {
+    println!("{runs} interleaved runs of two builds; milliseconds of the whole process; ratio of medians\n");
+    println!("| what runs | this build | the other | ratio |");
+    println!("|---|---|---|---|");
+    for (name, times) in rows {
+        let [this, other] = times.map(|mut times| {
+            times.sort();
+            times[times.len() / 2].as_secs_f64() * 1e3
+        });
+        println!("| {name} | {this:.3} | {other:.3} | {:.3} |", this / other);
+    }
 }
 
 /// Always the same dice: two runs differ by the machine alone.

@@ -105,7 +105,6 @@ impl TemporaryFolder {
         let tests = folder.path().join("t");
         fs::create_dir(&tests)?;
         // Like `/tmp`: a test that is run by the superuser may go on as another user.
-        #[cfg(unix)]
         for (path, mode) in [(folder.path(), 0o755), (&tests, 0o1777)] {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         }
@@ -118,7 +117,6 @@ fn names_one(roots: &[&Path], command: &str) -> bool {
 }
 
 /// Whether programs can be kept and run there.
-#[cfg(unix)]
 fn has_room(folder: &Path) -> bool {
     use rustix::fs::StatVfsMountFlags;
 
@@ -126,9 +124,4 @@ fn has_room(folder: &Path) -> bool {
         system.f_bavail.saturating_mul(system.f_frsize) >= ROOM
             && !system.f_flag.intersects(StatVfsMountFlags::NOEXEC | StatVfsMountFlags::RDONLY)
     })
-}
-
-#[cfg(not(unix))]
-fn has_room(_folder: &Path) -> bool {
-    false
 }

@@ -207,7 +207,6 @@ impl Suite {
             .stdin(Stdio::null())
             .stdout(to_output.try_clone()?)
             .stderr(to_output);
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| format!("cannot start {command:?}: {error}"))?;
         // It holds the other end of the pipe.

@@ -10,11 +10,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, setsid, waitid};
 use steadfast_model::CheckEnd;
 
-use super::kin::{Kin, beneath, describe, leads_session};
+use super::process_tree::{ProcessTree, beneath, describe, leads_session};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
 use crate::process::pid;
-use crate::tail::Tail;
+use crate::tail::OutputTail;
 
 /// How often it is looked whether the check ended or is to be stopped, while its output does not say so.
 const TICK: Duration = Duration::from_millis(50);
@@ -85,8 +85,8 @@ enum Cause {
 struct Running {
     started: Started,
     leader: Pid,
-    kin: Kin,
-    tail: Tail,
+    processes: ProcessTree,
+    tail: OutputTail,
     /// All who could write have closed the pipe.
     silent: bool,
     buffer: Vec<u8>,
@@ -99,10 +99,10 @@ impl Running {
     fn of(started: Started, before: BTreeSet<i32>, run: &CheckRun, began: Instant) -> Self {
         let leader = pid(started.child.id());
         Self {
-            kin: Kin::of(leader, pid(started.watcher.id()), before),
+            processes: ProcessTree::of(leader, pid(started.watcher.id()), before),
             leader,
             started,
-            tail: Tail::of(run.tail),
+            tail: OutputTail::of(run.tail),
             silent: false,
             buffer: vec![0; 64 << 10],
             pause: Duration::from_micros(100),
@@ -117,8 +117,8 @@ impl Running {
         let mut left = Vec::new();
         match cause {
             Cause::Itself => {
-                self.listen(SETTLE, |running| running.silent && running.kin.alive().is_empty());
-                left.extend(self.kin.alive().into_iter().map(describe));
+                self.listen(SETTLE, |running| running.silent && running.processes.alive().is_empty());
+                left.extend(self.processes.alive().into_iter().map(describe));
                 if left.is_empty() && !self.silent {
                     // Without `/proc` the open pipe is all that tells.
                     left.push(LeftBehind {
@@ -133,10 +133,10 @@ impl Running {
             }
             Cause::Limit | Cause::Told => self.end(),
         }
-        self.kin.signal(Signal::KILL);
+        self.processes.signal(Signal::KILL);
         // What is in the pipe now is the last there is.
         self.listen(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
-        let alive = self.kin.alive();
+        let alive = self.processes.alive();
         if !matches!(cause, Cause::Itself) {
             // Killed, and there all the same.
             left.extend(alive.iter().map(|pid| describe(*pid)));
@@ -173,15 +173,15 @@ impl Running {
 
     /// Asks all of it to end, waits, and ends it.
     fn end(&mut self) {
-        self.kin.signal(Signal::TERM);
+        self.processes.signal(Signal::TERM);
         // What is stopped does not hear.
-        self.kin.signal(Signal::CONT);
-        let gone = |running: &mut Self| running.exited() && running.kin.alive().is_empty();
+        self.processes.signal(Signal::CONT);
+        let gone = |running: &mut Self| running.exited() && running.processes.alive().is_empty();
         if !self.listen(GRACE, gone) {
             let until = Instant::now() + KILLED;
             // Again and again: what forks while it is looked for is found in the next round.
             while Instant::now() < until && !gone(self) {
-                self.kin.signal(Signal::KILL);
+                self.processes.signal(Signal::KILL);
                 self.listen(Duration::from_millis(20), gone);
             }
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::file::{DefineError, text_of};
 use super::manifest;
-use super::part::State;
+use super::part::PartState;
 use super::reader::Reader;
 
 impl Reader<'_> {
@@ -21,7 +21,7 @@ impl Reader<'_> {
     ) -> Result<Vec<(PathBuf, String)>, DefineError> {
         let Some((path, text)) = self.above(directory, &["package.json"])? else {
             if !or_program {
-                self.note(&directory.join("package.json"), script(name), State::Missing);
+                self.note(&directory.join("package.json"), script(name), PartState::Missing);
             }
             return Ok(Vec::new());
         };
@@ -35,7 +35,7 @@ impl Reader<'_> {
         }
         let npmrc = path.with_file_name(".npmrc");
         if let Some(shell) = text_of(&npmrc)?.as_deref().and_then(script_shell) {
-            self.note(&npmrc, "setting `script-shell`".to_owned(), State::Text(shell.to_owned()));
+            self.note(&npmrc, "setting `script-shell`".to_owned(), PartState::Text(shell.to_owned()));
         }
         let mut commands = Vec::new();
         let mut found = false;
@@ -51,12 +51,12 @@ impl Reader<'_> {
                 if let Some(entry) = scripts.get(&name) {
                     let text = manifest::text(entry);
                     commands.push((folder.to_owned(), text.clone()));
-                    self.note(path, script(&name), State::Text(text));
+                    self.note(path, script(&name), PartState::Text(text));
                 }
             }
         }
         if !found && !or_program {
-            self.note(&path, script(name), State::Missing);
+            self.note(&path, script(name), PartState::Missing);
         }
         Ok(commands)
     }

@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// By file, then by what it is in the file.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DefinitionPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct DefinitionPart {
     /// Beneath the root of the checkout, with `/`; absolute when it lies elsewhere.
     pub file: String,
     /// ``script `test` ``; nothing when it is the whole file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
-    pub state: State,
+    pub state: PartState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum PartState {
     /// The command needs it, and it is not there.
     Missing,
     Text(String),
@@ -34,13 +34,13 @@ pub enum State {
 
 impl Definition {
     /// What was not there: once it is, a human says whether it is meant.
-    pub fn missing(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().filter(|part| part.state == State::Missing)
+    pub fn missing(&self) -> impl Iterator<Item = &DefinitionPart> {
+        self.parts.iter().filter(|part| part.state == PartState::Missing)
     }
 
     /// What is different now, one line each. Nothing when they are equal.
     pub fn difference(&self, now: &Self) -> Vec<String> {
-        let same = |a: &&Part, b: &Part| (&a.file, &a.what) == (&b.file, &b.what);
+        let same = |a: &&DefinitionPart, b: &DefinitionPart| (&a.file, &a.what) == (&b.file, &b.what);
         let mut lines = Vec::new();
         for was in &self.parts {
             match now.parts.iter().find(|part| same(part, was)) {
@@ -51,31 +51,31 @@ impl Definition {
         }
         let new = now.parts.iter().filter(|part| !self.parts.iter().any(|was| same(&was, part)));
         lines.extend(new.map(|part| match part.state {
-            State::Missing => format!("{part} is run now, and is not there"),
+            PartState::Missing => format!("{part} is run now, and is not there"),
             _ => format!("{part} was not there, {}", told("is", &part.state)),
         }));
         lines
     }
 }
 
-fn changed(was: &Part, is: &Part) -> String {
+fn changed(was: &DefinitionPart, is: &DefinitionPart) -> String {
     match (&was.state, &is.state) {
-        (State::Text(old), State::Text(new)) => {
+        (PartState::Text(old), PartState::Text(new)) => {
             let (old, new) = (shown(old, new), shown(new, old));
             format!("{was} was `{old}`, is `{new}`")
         }
-        (State::Content(_), State::Content(_)) => format!("{was} has other content"),
-        (old, State::Missing) => format!("{was} {}, is gone", told("was", old)),
+        (PartState::Content(_), PartState::Content(_)) => format!("{was} has other content"),
+        (old, PartState::Missing) => format!("{was} {}, is gone", told("was", old)),
         (old, new) => format!("{was} {}, {}", told("was", old), told("is", new)),
     }
 }
 
-fn told(verb: &str, state: &State) -> String {
+fn told(verb: &str, state: &PartState) -> String {
     match state {
-        State::Missing => format!("{verb} not there"),
-        State::Text(text) => format!("{verb} `{}`", shown(text, "")),
-        State::Content(_) => format!("{verb} a file"),
-        State::Program => format!("{verb} no script"),
+        PartState::Missing => format!("{verb} not there"),
+        PartState::Text(text) => format!("{verb} `{}`", shown(text, "")),
+        PartState::Content(_) => format!("{verb} a file"),
+        PartState::Program => format!("{verb} no script"),
     }
 }
 
@@ -92,7 +92,7 @@ fn shown(text: &str, other: &str) -> String {
     format!("{before}{}{after}", part.replace('\n', "; "))
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for DefinitionPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.what.as_str() {
             "" => write!(f, "`{}`", self.file),
@@ -110,11 +110,11 @@ mod tests {
     use super::*;
 
     fn definitions() -> impl Strategy<Value = Definition> {
-        let text = "[ab]{0,3}".prop_map(State::Text);
-        let content = "[ab]".prop_map(State::Content);
-        let state = prop_oneof![Just(State::Missing), Just(State::Program), text, content];
+        let text = "[ab]{0,3}".prop_map(PartState::Text);
+        let content = "[ab]".prop_map(PartState::Content);
+        let state = prop_oneof![Just(PartState::Missing), Just(PartState::Program), text, content];
         prop::collection::btree_map(("[ab]", "[xy]?"), state, 0..4).prop_map(|parts: BTreeMap<_, _>| Definition {
-            parts: parts.into_iter().map(|((file, what), state)| Part { file, what, state }).collect(),
+            parts: parts.into_iter().map(|((file, what), state)| DefinitionPart { file, what, state }).collect(),
         })
     }
 

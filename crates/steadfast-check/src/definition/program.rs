@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::reference::{Entry, Run, Target, is_assignment};
+use super::reference::{FileRunner, ManifestEntry, ReferenceTarget, is_assignment};
 
 /// The command lines in the arguments of programs that the reader of the shell does not know.
 pub(crate) fn command_lines(word: &str, arguments: &[String]) -> Vec<String> {
@@ -44,10 +44,10 @@ fn shell_flags(arguments: &[String]) -> (&[String], &[String]) {
 }
 
 /// What a program refers to, and from which folder it does.
-pub(crate) fn targets(word: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, Target)> {
+pub(crate) fn targets(word: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, ReferenceTarget)> {
     let mut found = known(name_of(word), arguments, input);
     if is_path(word) {
-        found.push((PathBuf::new(), file(word, Run::Itself)));
+        found.push((PathBuf::new(), file(word, FileRunner::Itself)));
     }
     found
 }
@@ -62,8 +62,8 @@ pub(crate) fn is_installed(path: &str) -> bool {
         || ["/usr/", "/bin/", "/opt/"].iter().any(|folder| path.starts_with(folder))
 }
 
-fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, Target)> {
-    let here = |target: Target| vec![(PathBuf::new(), target)];
+fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, ReferenceTarget)> {
+    let here = |target: ReferenceTarget| vec![(PathBuf::new(), target)];
     match name {
         "npm" | "pnpm" | "yarn" | "bun" => package_scripts(name, arguments),
         "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => {
@@ -81,7 +81,7 @@ fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf,
             let names = plain(before_dashes(arguments), &["-d", "--dir", "-t", "--taskfile"]);
             let folder = value(arguments, &["-d", "--dir"]).map(PathBuf::from).unwrap_or_default();
             let names = if names.is_empty() { vec!["default"] } else { names };
-            names.into_iter().map(|name| (folder.clone(), Target::Task { name: name.to_owned() })).collect()
+            names.into_iter().map(|name| (folder.clone(), ReferenceTarget::Task { name: name.to_owned() })).collect()
         }
         "cargo" => cargo(arguments).map(here).unwrap_or_default(),
         "composer" | "poe" | "pdm" | "hatch" | "rye" | "pixi" | "pipenv" | "deno" => {
@@ -92,12 +92,12 @@ fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf,
             let found = arguments[1..].iter().find(|word| !word.starts_with('-'));
             found
                 .filter(|word| word.ends_with(".go"))
-                .map(|word| here(file(word, Run::Interpreter)))
+                .map(|word| here(file(word, FileRunner::Interpreter)))
                 .unwrap_or_default()
         }
-        "source" | "." => arguments.first().map(|path| here(file(path, Run::Shell))).unwrap_or_default(),
+        "source" | "." => arguments.first().map(|path| here(file(path, FileRunner::Shell))).unwrap_or_default(),
         _ => match WHOLE.iter().find(|(program, _)| *program == name) {
-            Some((_, path)) => here(file(path, Run::ByName)),
+            Some((_, path)) => here(file(path, FileRunner::ByName)),
             None => interpreted(name, arguments, input).map(here).unwrap_or_default(),
         },
     }
@@ -125,22 +125,22 @@ enum OrProgram {
     No,
 }
 
-fn script(name: &str, everywhere: Everywhere, or_program: OrProgram) -> Target {
-    Target::PackageScript {
+fn script(name: &str, everywhere: Everywhere, or_program: OrProgram) -> ReferenceTarget {
+    ReferenceTarget::PackageScript {
         name: name.to_owned(),
         everywhere: matches!(everywhere, Everywhere::Yes),
         or_program: matches!(or_program, OrProgram::Yes),
     }
 }
 
-fn file(path: &str, run: Run) -> Target {
-    Target::File { path: path.into(), run }
+fn file(path: &str, run: FileRunner) -> ReferenceTarget {
+    ReferenceTarget::File { path: path.into(), run }
 }
 
 const FOLDER: [&str; 5] = ["--prefix", "-C", "--cwd", "--dir", "--cwd="];
 const WORKSPACE: [&str; 4] = ["-w", "--workspace", "--filter", "-F"];
 
-fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Target)> {
+fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, ReferenceTarget)> {
     let folder = value(arguments, &FOLDER).map(PathBuf::from).unwrap_or_default();
     let everywhere = || {
         let all = ["-r", "--recursive", "--workspaces", "-ws", "-a", "workspaces"];
@@ -161,7 +161,7 @@ fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Target)
     }
     let found = match (manager, &words[..]) {
         (_, ["run" | "run-script" | "rum" | "urn", name, ..]) if manager == "bun" && looks_like_file(name) => {
-            file(name, Run::Interpreter)
+            file(name, FileRunner::Interpreter)
         }
         ("bun", ["run", name, ..]) => script(name, everywhere(), OrProgram::Yes),
         ("yarn", ["run", name, ..]) => script(name, everywhere(), OrProgram::Yes),
@@ -176,7 +176,7 @@ fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Target)
         | ("pnpm" | "yarn", ["exec" | "dlx", ..])
         | ("bun", ["x" | "test" | "install" | "i" | "add" | "build", ..])
         | (_, []) => return Vec::new(),
-        ("bun", [name, ..]) if looks_like_file(name) => file(name, Run::Interpreter),
+        ("bun", [name, ..]) if looks_like_file(name) => file(name, FileRunner::Interpreter),
         (_, [name @ ("test" | "start"), ..]) => script(name, everywhere(), OrProgram::No),
         (_, [name, ..]) => script(name, everywhere(), OrProgram::Yes),
     };
@@ -187,7 +187,7 @@ fn looks_like_file(word: &str) -> bool {
     word.contains('/') || [".ts", ".js", ".mjs", ".cjs", ".tsx", ".jsx", ".mts"].iter().any(|end| word.ends_with(end))
 }
 
-fn make(arguments: &[String]) -> Vec<(PathBuf, Target)> {
+fn make(arguments: &[String]) -> Vec<(PathBuf, ReferenceTarget)> {
     let folder = value(arguments, &["-C", "--directory"]).map(PathBuf::from).unwrap_or_default();
     let makefile = value(arguments, &["-f", "--file", "--makefile"]).map(PathBuf::from);
     let valued = ["-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"];
@@ -199,10 +199,13 @@ fn make(arguments: &[String]) -> Vec<(PathBuf, Target)> {
     if names.is_empty() {
         names.push(None);
     }
-    names.into_iter().map(|name| (folder.clone(), Target::MakeTarget { file: makefile.clone(), name })).collect()
+    names
+        .into_iter()
+        .map(|name| (folder.clone(), ReferenceTarget::MakeTarget { file: makefile.clone(), name }))
+        .collect()
 }
 
-fn just(arguments: &[String]) -> Vec<(PathBuf, Target)> {
+fn just(arguments: &[String]) -> Vec<(PathBuf, ReferenceTarget)> {
     let folder = value(arguments, &["-d", "--working-directory"]).map(PathBuf::from).unwrap_or_default();
     let justfile = value(arguments, &["-f", "--justfile"]).map(PathBuf::from);
     let names = plain(arguments, &["-d", "--working-directory", "-f", "--justfile", "--set", "--shell"]);
@@ -211,7 +214,7 @@ fn just(arguments: &[String]) -> Vec<(PathBuf, Target)> {
     if names.is_empty() {
         names.push(None);
     }
-    let recipe = |(at, name)| Target::JustRecipe { file: justfile.clone(), name, or_argument: at > 0 };
+    let recipe = |(at, name)| ReferenceTarget::JustRecipe { file: justfile.clone(), name, or_argument: at > 0 };
     names.into_iter().enumerate().map(|found| (folder.clone(), recipe(found))).collect()
 }
 
@@ -221,13 +224,13 @@ const OF_CARGO: [&str; 18] = [
     "add", "remove", "tree", "metadata", "package",
 ];
 
-fn cargo(arguments: &[String]) -> Option<Target> {
+fn cargo(arguments: &[String]) -> Option<ReferenceTarget> {
     let arguments = before_dashes(arguments);
     let rest = arguments
         .strip_prefix(&arguments[..usize::from(arguments.first().is_some_and(|word| word.starts_with('+')))])?;
     let name = *plain(rest, &["--config", "-C", "--color", "-Z"]).first()?;
     (!OF_CARGO.contains(&name)).then(|| {
-        Target::Entry(Entry {
+        ReferenceTarget::Entry(ManifestEntry {
             files: &[".cargo/config.toml", ".cargo/config"],
             noun: "alias",
             keys: vec!["alias".to_owned(), name.to_owned()],
@@ -239,7 +242,7 @@ fn cargo(arguments: &[String]) -> Option<Target> {
 }
 
 /// Entries of manifests, by the program that runs them.
-fn entry(program: &str, arguments: &[String]) -> Option<Target> {
+fn entry(program: &str, arguments: &[String]) -> Option<ReferenceTarget> {
     let words = plain(before_dashes(arguments), &["-e", "-p", "--project", "-C", "--directory"]);
     let (files, keys, before): (&[&str], Vec<&str>, &str) = match program {
         "composer" => (&["composer.json"], vec!["scripts"], ""),
@@ -267,7 +270,7 @@ fn entry(program: &str, arguments: &[String]) -> Option<Target> {
     }
     keys.push(script.to_owned());
     let noun = if matches!(program, "poe" | "pixi" | "deno") { "task" } else { "script" };
-    Some(Target::Entry(Entry { files, noun, keys, name: name.to_owned(), before, or_program }))
+    Some(ReferenceTarget::Entry(ManifestEntry { files, noun, keys, name: name.to_owned(), before, or_program }))
 }
 
 fn is_shell(name: &str) -> bool {
@@ -275,13 +278,13 @@ fn is_shell(name: &str) -> bool {
 }
 
 /// The file that an interpreter runs.
-fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<Target> {
+fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<ReferenceTarget> {
     if is_shell(name) {
         let (flags, rest) = shell_flags(arguments);
         if flags.iter().any(|flag| flag.starts_with('-') && !flag.starts_with("--") && flag.contains('c')) {
             return None;
         }
-        return rest.first().map(String::as_str).or(input).map(|path| file(path, Run::Shell));
+        return rest.first().map(String::as_str).or(input).map(|path| file(path, FileRunner::Shell));
     }
     let (valued, no_file): (&[&str], &[&str]) = match name {
         // Tests that node runs are tests; which they are is in the command.
@@ -307,10 +310,10 @@ fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<
         if valued.contains(&word.as_str()) {
             words.next();
         } else if !word.starts_with('-') {
-            return Some(file(word, Run::Interpreter));
+            return Some(file(word, FileRunner::Interpreter));
         }
     }
-    input.map(|path| file(path, Run::Interpreter))
+    input.map(|path| file(path, FileRunner::Interpreter))
 }
 
 /// The last part of a path, as programs are known by.

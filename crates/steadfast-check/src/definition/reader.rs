@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::file::{DefineError, MOST_PARTS, absolute, bytes_of, id_of, text_of, tidy};
 use super::manifest;
-use super::part::{Definition, Part, State};
+use super::part::{Definition, DefinitionPart, PartState};
 use super::program::is_installed;
-use super::reference::{Entry, Reference, Run, Target, references};
+use super::reference::{FileRunner, ManifestEntry, Reference, ReferenceTarget, references};
 
 const MOST_COMMANDS: usize = 5_000;
 
@@ -17,13 +17,13 @@ pub fn define(root: &Path, directory: &Path, command: &str) -> Result<Definition
     let directory = tidy(&root.join(directory));
     let mut reader = Reader { root, parts: BTreeMap::new(), seen: BTreeSet::new(), command };
     reader.follow(&directory, command)?;
-    let parts = reader.parts.into_iter().map(|((file, what), state)| Part { file, what, state });
+    let parts = reader.parts.into_iter().map(|((file, what), state)| DefinitionPart { file, what, state });
     Ok(Definition { parts: parts.collect() })
 }
 
 pub(crate) struct Reader<'a> {
     pub(crate) root: PathBuf,
-    parts: BTreeMap<(String, String), State>,
+    parts: BTreeMap<(String, String), PartState>,
     seen: BTreeSet<(PathBuf, String)>,
     command: &'a str,
 }
@@ -47,22 +47,22 @@ impl Reader<'_> {
     }
 
     /// Notes a target down. Returns the commands in it, and where they run.
-    fn read(&mut self, directory: &Path, target: &Target) -> Result<Vec<(PathBuf, String)>, DefineError> {
+    fn read(&mut self, directory: &Path, target: &ReferenceTarget) -> Result<Vec<(PathBuf, String)>, DefineError> {
         match target {
-            Target::PackageScript { name, everywhere, or_program } => {
+            ReferenceTarget::PackageScript { name, everywhere, or_program } => {
                 self.package_script(directory, name, *everywhere, *or_program)
             }
-            Target::MakeTarget { file, name } => self.make(directory, file.as_deref(), name.as_deref()),
-            Target::JustRecipe { file, name, or_argument } => {
+            ReferenceTarget::MakeTarget { file, name } => self.make(directory, file.as_deref(), name.as_deref()),
+            ReferenceTarget::JustRecipe { file, name, or_argument } => {
                 self.just(directory, file.as_deref(), name.as_deref(), *or_argument)
             }
-            Target::Task { name } => self.task(directory, name),
-            Target::Entry(entry) => self.entry(directory, entry),
-            Target::File { path, run } => self.file(directory, path, *run),
+            ReferenceTarget::Task { name } => self.task(directory, name),
+            ReferenceTarget::Entry(entry) => self.entry(directory, entry),
+            ReferenceTarget::File { path, run } => self.file(directory, path, *run),
         }
     }
 
-    fn entry(&mut self, directory: &Path, entry: &Entry) -> Result<Vec<(PathBuf, String)>, DefineError> {
+    fn entry(&mut self, directory: &Path, entry: &ManifestEntry) -> Result<Vec<(PathBuf, String)>, DefineError> {
         let mut commands = Vec::new();
         let mut nearest = None;
         for file in entry.files {
@@ -83,20 +83,26 @@ impl Reader<'_> {
                 });
                 commands.extend(lines.map(|line| (folder.clone(), line)));
                 commands.extend(self.siblings(&path, &manifest, entry, found));
-                self.note(&path, format!("{} `{}`", entry.noun, entry.name), State::Text(manifest::text(found)));
+                self.note(&path, format!("{} `{}`", entry.noun, entry.name), PartState::Text(manifest::text(found)));
                 return Ok(commands);
             }
             nearest = nearest.or(Some(path));
         }
         if !entry.or_program {
             let path = nearest.unwrap_or_else(|| directory.join(entry.files[0]));
-            self.note(&path, format!("{} `{}`", entry.noun, entry.name), State::Missing);
+            self.note(&path, format!("{} `{}`", entry.noun, entry.name), PartState::Missing);
         }
         Ok(commands)
     }
 
     /// Other entries of the same table that an entry names, and those before and after it.
-    fn siblings(&mut self, path: &Path, manifest: &Value, entry: &Entry, found: &Value) -> Vec<(PathBuf, String)> {
+    fn siblings(
+        &mut self,
+        path: &Path,
+        manifest: &Value,
+        entry: &ManifestEntry,
+        found: &Value,
+    ) -> Vec<(PathBuf, String)> {
         let Some((_, table)) = entry.keys.split_last() else { return Vec::new() };
         let Some(Value::Object(table)) = manifest::find(manifest, table) else { return Vec::new() };
         let folder = path.parent().unwrap_or(&self.root).to_owned();
@@ -112,34 +118,34 @@ impl Reader<'_> {
             let lines = manifest::commands(other);
             commands.extend(lines.iter().map(|line| (folder.clone(), format!("{}{line}", entry.before))));
             waiting.extend(lines);
-            self.note(path, format!("{} `{word}`", entry.noun), State::Text(manifest::text(other)));
+            self.note(path, format!("{} `{word}`", entry.noun), PartState::Text(manifest::text(other)));
         }
         commands
     }
 
-    fn file(&mut self, directory: &Path, path: &Path, run: Run) -> Result<Vec<(PathBuf, String)>, DefineError> {
+    fn file(&mut self, directory: &Path, path: &Path, run: FileRunner) -> Result<Vec<(PathBuf, String)>, DefineError> {
         let said = path.to_string_lossy();
         // Where a variable or a home leads is not known; what was installed is not the author's.
         if said.contains(['$', '*', '~', '{']) || is_installed(&said) {
             return Ok(Vec::new());
         }
         let path = tidy(&directory.join(path));
-        if run == Run::Itself && !path.starts_with(&self.root) {
+        if run == FileRunner::Itself && !path.starts_with(&self.root) {
             return Ok(Vec::new());
         }
         let Some(bytes) = bytes_of(&path)? else {
-            if run != Run::ByName {
-                self.note(&path, String::new(), State::Missing);
+            if run != FileRunner::ByName {
+                self.note(&path, String::new(), PartState::Missing);
             }
             return Ok(Vec::new());
         };
         let head = &bytes[..bytes.len().min(8 << 10)];
-        if run == Run::Itself && head.contains(&0) {
-            self.note(&path, String::new(), State::Program);
+        if run == FileRunner::Itself && head.contains(&0) {
+            self.note(&path, String::new(), PartState::Program);
             return Ok(Vec::new());
         }
         self.whole(&path)?;
-        let shell = run == Run::Shell || run == Run::Itself && is_for_shell(&path, head);
+        let shell = run == FileRunner::Shell || run == FileRunner::Itself && is_for_shell(&path, head);
         if !shell {
             return Ok(Vec::new());
         }
@@ -150,11 +156,11 @@ impl Reader<'_> {
     /// What cannot be taken apart counts as a whole.
     pub(crate) fn whole(&mut self, path: &Path) -> Result<(), DefineError> {
         let id = id_of(path)?;
-        self.note(path, String::new(), State::Content(id));
+        self.note(path, String::new(), PartState::Content(id));
         Ok(())
     }
 
-    pub(crate) fn note(&mut self, path: &Path, what: String, state: State) {
+    pub(crate) fn note(&mut self, path: &Path, what: String, state: PartState) {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
         let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
         let file = if relative.is_absolute() { path.to_string_lossy().into_owned() } else { parts.join("/") };

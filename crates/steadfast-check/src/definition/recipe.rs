@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::file::{DefineError, text_of};
 use super::justfile::Justfile;
 use super::makefile::{Makefile, plain_command};
-use super::part::State;
+use super::part::PartState;
 use super::reader::Reader;
 use super::taskfile;
 
@@ -38,11 +38,11 @@ impl Reader<'_> {
             }
         }
         let Some(first) = name.or_else(|| makefile.first()).map(str::to_owned) else {
-            self.note(&path, "recipe".to_owned(), State::Missing);
+            self.note(&path, "recipe".to_owned(), PartState::Missing);
             return Ok(Vec::new());
         };
         for (what, text) in makefile.manner() {
-            self.note(&path, what, State::Text(text));
+            self.note(&path, what, PartState::Text(text));
         }
         if makefile.is_made_elsewhere() {
             self.whole(&path)?;
@@ -50,7 +50,7 @@ impl Reader<'_> {
         // A file of that name, and make has nothing to do.
         let file = directory.join(&first);
         if makefile.is_taken_for_a_file(&first) && file.exists() {
-            self.note(&file, format!("in the place of target `{first}`"), State::Program);
+            self.note(&file, format!("in the place of target `{first}`"), PartState::Program);
         }
         let mut commands = Vec::new();
         let mut seen = BTreeSet::new();
@@ -61,19 +61,19 @@ impl Reader<'_> {
             }
             let Some((recipe, before)) = makefile.target(&target) else {
                 if target == first {
-                    self.note(&path, format!("recipe `{target}`"), State::Missing);
+                    self.note(&path, format!("recipe `{target}`"), PartState::Missing);
                 }
                 continue;
             };
             waiting.extend(before);
             for line in recipe.lines() {
                 if let Some((variable, text)) = makefile.program(line) {
-                    self.note(&path, format!("variable `{variable}`"), State::Text(text.to_owned()));
+                    self.note(&path, format!("variable `{variable}`"), PartState::Text(text.to_owned()));
                 }
                 commands.push((directory.to_owned(), makefile.filled(plain_command(line))));
             }
             if !recipe.is_empty() || target == first {
-                self.note(&path, format!("recipe `{target}`"), State::Text(recipe));
+                self.note(&path, format!("recipe `{target}`"), PartState::Text(recipe));
             }
         }
         Ok(commands)
@@ -103,7 +103,7 @@ impl Reader<'_> {
             }
         }
         if let Some(shell) = &justfile.shell {
-            self.note(&path, "setting `shell`".to_owned(), State::Text(shell.clone()));
+            self.note(&path, "setting `shell`".to_owned(), PartState::Text(shell.clone()));
         }
         let first = name.or_else(|| justfile.first()).unwrap_or("default").to_owned();
         let mut commands = Vec::new();
@@ -117,10 +117,10 @@ impl Reader<'_> {
                 Some((body, before)) => {
                     waiting.extend(before.iter().cloned());
                     commands.extend(body.lines().map(|line| (folder.clone(), plain_command(line).to_owned())));
-                    self.note(&path, format!("recipe `{recipe}`"), State::Text(body));
+                    self.note(&path, format!("recipe `{recipe}`"), PartState::Text(body));
                 }
                 None if recipe == first && !or_argument => {
-                    self.note(&path, format!("recipe `{recipe}`"), State::Missing);
+                    self.note(&path, format!("recipe `{recipe}`"), PartState::Missing);
                 }
                 None => {}
             }
@@ -144,9 +144,9 @@ impl Reader<'_> {
                 Some((block, calls)) => {
                     commands.extend(taskfile::commands(&block).map(|line| (folder.clone(), line.to_owned())));
                     waiting.extend(calls);
-                    self.note(&path, format!("task `{task}`"), State::Text(block));
+                    self.note(&path, format!("task `{task}`"), PartState::Text(block));
                 }
-                None if task == name => self.note(&path, format!("task `{task}`"), State::Missing),
+                None if task == name => self.note(&path, format!("task `{task}`"), PartState::Missing),
                 None => {}
             }
         }

@@ -9,11 +9,11 @@ use super::program;
 pub struct Reference {
     /// The folder in which it is looked for.
     pub directory: PathBuf,
-    pub target: Target,
+    pub target: ReferenceTarget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ReferenceTarget {
     /// A script of a `package.json`.
     PackageScript {
         name: String,
@@ -29,14 +29,14 @@ pub enum Target {
     /// `task`, of a `Taskfile.yml`.
     Task { name: String },
     /// A named entry of a manifest.
-    Entry(Entry),
+    Entry(ManifestEntry),
     /// A file that is run.
-    File { path: PathBuf, run: Run },
+    File { path: PathBuf, run: FileRunner },
 }
 
 /// How a file is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum FileRunner {
     /// By its path.
     Itself,
     /// By a shell: its lines are commands, which may run other things.
@@ -49,7 +49,7 @@ pub enum Run {
 
 /// An entry of a manifest by its keys: the first of the files that is found, in this folder or one above.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ManifestEntry {
     pub files: &'static [&'static str],
     /// How it is called: `script`, `task`, `alias`.
     pub noun: &'static str,

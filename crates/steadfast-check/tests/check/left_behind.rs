@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use steadfast_model::CheckEnd;
 
-use crate::supervisor::Bench;
+use crate::supervisor::Fixture;
 
 /// The check ends when the process that it leaves behind has written its id.
 const WHEN_IT_RUNS: &str = "while ! test -s pid; do sleep 0.05; done";
@@ -12,9 +12,9 @@ const WHEN_IT_RUNS: &str = "while ! test -s pid; do sleep 0.05; done";
 /// The supervisor ends what the check left running. It does not wait for it either: that would take longer than the
 /// limit of the check, and leave nothing to name.
 fn is_ended(command: &str) {
-    let bench = Bench::of(&format!("{command} {WHEN_IT_RUNS}"));
-    let report = bench.report();
-    let left = bench.pid("pid");
+    let fixture = Fixture::of(&format!("{command} {WHEN_IT_RUNS}"));
+    let report = fixture.report();
+    let left = fixture.pid("pid");
     assert_eq!(report.end, CheckEnd::Exited(0), "{command}");
     assert!(!left.runs(), "{command}");
     let named: Vec<_> = report.left_behind.iter().map(|entry| (entry.pid, entry.ended)).collect();
@@ -68,14 +68,14 @@ fn what_goes_on_writing_is_ended() {
 #[test]
 #[cfg(target_os = "linux")]
 fn at_the_limit_what_left_the_group_is_ended_too() {
-    let bench = Bench::of("setsid sh -c 'echo $$ > pid; exec sleep 300' & sleep 300").limit(Duration::from_secs(2));
-    assert_eq!(bench.report().end, CheckEnd::TimedOut);
-    assert!(!bench.pid("pid").runs());
+    let fixture = Fixture::of("setsid sh -c 'echo $$ > pid; exec sleep 300' & sleep 300").limit(Duration::from_secs(2));
+    assert_eq!(fixture.report().end, CheckEnd::TimedOut);
+    assert!(!fixture.pid("pid").runs());
 }
 
 #[test]
 fn what_ends_by_itself_in_a_moment_is_not_left_behind() {
-    let report = Bench::of("(sleep 0.1; echo late) & echo first").report();
+    let report = Fixture::of("(sleep 0.1; echo late) & echo first").report();
     assert_eq!((report.end, report.left_behind), (CheckEnd::Exited(0), vec![]));
     assert_eq!(report.output_tail, "first\nlate");
 }

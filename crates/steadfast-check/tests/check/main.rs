@@ -1,6 +1,5 @@
 //! Checks as real processes. Each runs in a supervisor of its own: this program, started again.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the tests start a supervisor, and tell it what to do")]
 

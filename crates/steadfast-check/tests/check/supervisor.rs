@@ -13,14 +13,14 @@ use tempfile::TempDir;
 type Order = (CheckRun, Vec<String>, Option<PathBuf>);
 
 /// A folder, and a check that runs in it.
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) run: CheckRun,
     stop_at: Option<PathBuf>,
     within: Vec<String>,
 }
 
-impl Bench {
+impl Fixture {
     pub(crate) fn of(command: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let directory = folder.path().join("work");

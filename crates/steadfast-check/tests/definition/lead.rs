@@ -207,7 +207,6 @@ fn a_command_that_is_its_own_definition_has_no_parts() {
 }
 
 #[test]
-#[cfg(unix)]
 fn of_a_link_what_it_points_to_counts() {
     let project = Project::with(&[("real.sh", "one")]);
     std::os::unix::fs::symlink("real.sh", project.root().join("check.sh")).unwrap();

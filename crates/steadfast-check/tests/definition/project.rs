@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_check::definition::{Definition, State, define};
+use steadfast_check::definition::{Definition, PartState, define};
 use tempfile::TempDir;
 
 /// A checkout with some files.
@@ -30,11 +30,11 @@ impl Project {
 
     /// The parts, each as one line.
     pub(crate) fn parts(&self, command: &str) -> Vec<String> {
-        let line = |state: &State| match state {
-            State::Text(text) => format!(" = {text}"),
-            State::Content(_) => " = script".to_owned(),
-            State::Program => " = program".to_owned(),
-            State::Missing => " is missing".to_owned(),
+        let line = |state: &PartState| match state {
+            PartState::Text(text) => format!(" = {text}"),
+            PartState::Content(_) => " = script".to_owned(),
+            PartState::Program => " = program".to_owned(),
+            PartState::Missing => " is missing".to_owned(),
         };
         self.define(command).parts.iter().map(|part| format!("{part}{}", line(&part.state))).collect()
     }

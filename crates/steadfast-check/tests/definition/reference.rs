@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use steadfast_check::definition::{Target, references};
+use steadfast_check::definition::{ReferenceTarget, references};
 
 /// One word for each reference.
 fn seen(command: &str) -> Vec<String> {
-    let word = |target: Target| match target {
-        Target::PackageScript { name, everywhere, or_program } => {
+    let word = |target: ReferenceTarget| match target {
+        ReferenceTarget::PackageScript { name, everywhere, or_program } => {
             format!("script {name}{}{}", if everywhere { " everywhere" } else { "" }, if or_program { "?" } else { "" })
         }
-        Target::MakeTarget { name, .. } => format!("make {}", name.unwrap_or_default()),
-        Target::JustRecipe { name, .. } => format!("just {}", name.unwrap_or_default()),
-        Target::Task { name } => format!("task {name}"),
-        Target::Entry(entry) => format!("{} {}", entry.noun, entry.name),
-        Target::File { path, .. } => format!("file {}", path.display()),
+        ReferenceTarget::MakeTarget { name, .. } => format!("make {}", name.unwrap_or_default()),
+        ReferenceTarget::JustRecipe { name, .. } => format!("just {}", name.unwrap_or_default()),
+        ReferenceTarget::Task { name } => format!("task {name}"),
+        ReferenceTarget::Entry(entry) => format!("{} {}", entry.noun, entry.name),
+        ReferenceTarget::File { path, .. } => format!("file {}", path.display()),
     };
     references(command, Path::new("/r")).into_iter().map(|found| word(found.target)).collect()
 }

@@ -1,9 +1,9 @@
 //! What is written, by its words: how much of it the work knows.
 
-use steadfast_model::{Drift, DriftChange, Event, EventKind, Vocabulary, hashed_word, hashed_words};
+use steadfast_model::{Drift, DriftChange, Event, EventKind, WordFilter, hashed_word, hashed_words};
 
-use super::deed::Deed;
 use super::place::{Signal, Without};
+use super::tool_effects::ToolEffects;
 
 /// What the words of a text weigh beside its path.
 ///
@@ -40,25 +40,25 @@ const TEXT: usize = 4;
 
 /// The share of words that the vocabulary has. A word that is not in it is found all the same as often as the set is
 /// full: that much is taken off. A set that is more than half full says nothing.
-fn share(vocabulary: &Vocabulary, words: &[u32]) -> Option<f32> {
+fn share(vocabulary: &WordFilter, words: &[u32]) -> Option<f32> {
     let count = vocabulary.count();
-    if words.len() < TEXT || !(VOCABULARY..Vocabulary::BITS / 2).contains(&count) {
+    if words.len() < TEXT || !(VOCABULARY..WordFilter::BITS / 2).contains(&count) {
         return None;
     }
-    let known = words.iter().filter(|word| vocabulary.has(Vocabulary::place(**word))).count();
-    let full = f32::from(count) / f32::from(Vocabulary::BITS);
+    let known = words.iter().filter(|word| vocabulary.has(WordFilter::place(**word))).count();
+    let full = f32::from(count) / f32::from(WordFilter::BITS);
     let found = known as f32 / words.len() as f32;
     Some(((found - full) / (1.0 - full)).max(0.0))
 }
 
 /// The words of what an event's call writes, with those of the files: its new text, or a command line that has one.
-pub(super) fn written(event: &Event, deed: &Deed) -> Vec<u32> {
-    let here = deed.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
-    let shown = if deed.command.is_none() { event.content.words().to_vec() } else { here };
+pub(super) fn written(event: &Event, effects: &ToolEffects) -> Vec<u32> {
+    let here = effects.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
+    let shown = if effects.command.is_none() { event.content.words().to_vec() } else { here };
     if shown.is_empty() {
         return shown;
     }
-    own(shown.into_iter().chain(deed.writes.iter().flat_map(|path| hashed_words(path))))
+    own(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
 }
 
 /// The words of a prompt.
@@ -67,12 +67,17 @@ pub(super) fn spoken(memory: &Drift, text: &str) -> Option<DriftChange> {
 }
 
 /// The words of what was read or run before the first write.
-pub(crate) fn explored(memory: &Drift, event: &Event, deed: &Deed, without: Without<'_>) -> Option<DriftChange> {
+pub(crate) fn explored(
+    memory: &Drift,
+    event: &Event,
+    effects: &ToolEffects,
+    without: Without<'_>,
+) -> Option<DriftChange> {
     let EventKind::PostTool(_) = &event.kind else { return None };
-    if memory.at_work || deed.changes_files() || !without.has(Signal::Content) {
+    if memory.at_work || effects.changes_files() || !without.has(Signal::Content) {
         return None;
     }
-    let named = deed.command.iter().chain(&deed.reads).flat_map(|text| hashed_words(text));
+    let named = effects.command.iter().chain(&effects.reads).flat_map(|text| hashed_words(text));
     let words = own(event.content.words().iter().copied().chain(named));
     learned(new(&memory.vocabulary, &words), Vec::new())
 }
@@ -91,9 +96,9 @@ fn learned(known: Vec<u16>, fresh: Vec<u16>) -> Option<DriftChange> {
 }
 
 /// The places of words that are not there yet.
-fn new(vocabulary: &Vocabulary, words: &[u32]) -> Vec<u16> {
+fn new(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
     let mut places: Vec<u16> =
-        words.iter().map(|word| Vocabulary::place(*word)).filter(|place| !vocabulary.has(*place)).collect();
+        words.iter().map(|word| WordFilter::place(*word)).filter(|place| !vocabulary.has(*place)).collect();
     places.sort_unstable();
     places.dedup();
     places
@@ -199,7 +204,7 @@ mod tests {
     #[test]
     fn a_work_of_few_words_and_a_full_set_say_nothing() {
         let strange = own(hashed_words("palette footer banner gradient"));
-        assert_eq!(share(&Vocabulary::default(), &strange), None);
+        assert_eq!(share(&WordFilter::default(), &strange), None);
         let full = apply(Drift::default(), &(0..5_000).collect::<Vec<_>>());
         assert_eq!(share(&full.vocabulary, &strange), None);
     }

@@ -3,9 +3,9 @@
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
 use super::content;
-use super::deed::{Deed, unix};
-use super::place::{Scope, Signal, Standing, Without, folder, standing};
-use super::score::{Leads, Scored};
+use super::place::{Distance, Signal, Without, WorkScope, distance, folder};
+use super::score::{Leads, StepScore};
+use super::tool_effects::{ToolEffects, unix};
 use super::words;
 
 /// What a prompt, or a session's first event, says of the work.
@@ -25,9 +25,14 @@ pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Ve
 }
 
 /// Where a call went that only read. What is remembered already is not said again.
-pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Without<'_>) -> Option<DriftChange> {
+pub(crate) fn went(
+    memory: &Drift,
+    scope: WorkScope<'_>,
+    effects: &ToolEffects,
+    without: Without<'_>,
+) -> Option<DriftChange> {
     let mut new = Places::default();
-    for path in &deed.reads {
+    for path in &effects.reads {
         let file = path.strip_suffix('/').is_none().then_some(path.as_str());
         let folder = file.map_or(path.trim_end_matches('/'), folder);
         if memory.at_work {
@@ -35,7 +40,7 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
             continue;
         }
         let first = !memory.begun;
-        let leads = || standing(memory, scope, file.unwrap_or(folder), without) <= Standing::Kin;
+        let leads = || distance(memory, scope, file.unwrap_or(folder), without) <= Distance::SimilarName;
         if first || leads() {
             add(&mut new.folders, &memory.places.folders, folder);
             file.into_iter().for_each(|file| add(&mut new.known, &memory.places.known, file));
@@ -45,25 +50,25 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
         }
     }
     if !memory.at_work {
-        deed.names.iter().for_each(|path| add(&mut new.planned, &memory.places.planned, path));
+        effects.names.iter().for_each(|path| add(&mut new.planned, &memory.places.planned, path));
     }
     (!new.is_empty()).then_some(DriftChange::Went(new))
 }
 
 /// What a write adds: where it went, by its score, its words, and what it replaced.
-pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> impl Iterator<Item = DriftChange> {
+pub(crate) fn wrote(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> impl Iterator<Item = DriftChange> {
     let belongs = scored.score >= Score::new(7);
-    let words = if belongs { content::wrote(memory, &deed.words) } else { None };
-    let replaced = deed.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
+    let words = if belongs { content::wrote(memory, &effects.words) } else { None };
+    let replaced = effects.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
     let replaced = (!replaced.is_empty()).then_some(DriftChange::Replaced(replaced));
-    [went_to(memory, deed, scored), words, replaced].into_iter().flatten()
+    [went_to(memory, effects, scored), words, replaced].into_iter().flatten()
 }
 
-fn went_to(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<DriftChange> {
+fn went_to(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
     let mut new = Places::default();
     let first_of_all = !memory.begun;
     let belongs = scored.leads == Some(Leads::Back) && scored.score >= Score::new(8);
-    for path in &deed.writes {
+    for path in &effects.writes {
         let folder = folder(path);
         if first_of_all || belongs {
             add(&mut new.folders, &memory.places.folders, folder);

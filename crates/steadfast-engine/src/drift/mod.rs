@@ -6,27 +6,27 @@
 //! size, never by how many others there were.
 
 mod content;
-mod deed;
 mod memory;
 mod opaque;
 mod place;
 mod repetition;
 mod score;
-mod tangent;
+mod tool_effects;
+mod topic;
 mod words;
 
 pub use content::Fit;
-pub use deed::Deed;
-pub use place::{Scope, Signal, Standing, Without, standing};
+pub use place::{Distance, Signal, Without, WorkScope, distance};
 pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
-pub use score::{Leads, Scored, score};
-pub use tangent::{Work, tangent};
+pub use score::{Leads, StepScore, score};
+pub use tool_effects::ToolEffects;
+pub use topic::{WorkTopic, off_topic};
 
 pub use crate::policy::{follow, leads_astray, written};
 
 pub(crate) use content::explored;
-pub(crate) use deed::{mark, unix};
 pub(crate) use memory::{prompted, went, wrote};
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;
+pub(crate) use tool_effects::{mark, unix};
 pub(crate) use words::of_prompt as words_of;

@@ -8,7 +8,7 @@ use crate::policy::covers;
 
 /// How a path stands to the work, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum Distance {
     /// The human, a task or the settings name it.
     Named,
     /// It was read before the work began, or written before the human spoke again.
@@ -23,7 +23,7 @@ pub enum Standing {
     /// reads in many.
     Inside,
     /// A word of its name is in the names of the work.
-    Kin,
+    SimilarName,
     /// It was looked at after the human spoke again, and nothing else leads to it.
     Explored,
     /// It is somewhere below such a folder.
@@ -40,13 +40,13 @@ pub enum Standing {
     Apart,
 }
 
-impl Standing {
+impl Distance {
     /// What a score loses by it.
     pub(super) fn lost(self) -> u8 {
         match self {
             Self::Named | Self::Known => 0,
             Self::Companion | Self::Planned | Self::Spoken => 1,
-            Self::Inside | Self::Kin | Self::Explored => 2,
+            Self::Inside | Self::SimilarName | Self::Explored => 2,
             Self::Below | Self::Seen | Self::Told | Self::Beside => 3,
             Self::Distant => 4,
             Self::Apart => 5,
@@ -60,7 +60,7 @@ impl Standing {
 
     /// It leads neither away nor back: it is near the work, and nothing says that it is part of it.
     pub(crate) fn is_near(self) -> bool {
-        matches!(self, Self::Inside | Self::Kin | Self::Explored)
+        matches!(self, Self::Inside | Self::SimilarName | Self::Explored)
     }
 
     /// In a few words, for whoever is told.
@@ -72,7 +72,7 @@ impl Standing {
             Self::Planned => "is named in a document that was read first",
             Self::Spoken => "is what the human spoke of",
             Self::Inside => "is in a folder of the work",
-            Self::Kin => "is named like files of the work",
+            Self::SimilarName => "is named like files of the work",
             Self::Explored => "was only looked at",
             Self::Below => "is deep below a folder of the work",
             Self::Seen => "was only read on the way",
@@ -104,7 +104,7 @@ pub enum Signal {
     /// What history changes together with a file of the work.
     Neighbours,
     /// Names like those of the work.
-    Kin,
+    SimilarName,
     /// Folders of the work.
     Folders,
     /// What was read before a write.
@@ -131,7 +131,7 @@ impl Without<'_> {
 
 /// What is said of the work, beside what the session itself shows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scope<'a> {
+pub struct WorkScope<'a> {
     pub goal: Option<&'a Goal>,
     /// What belongs whatever the human said: of the settings, of the task at hand.
     pub always: &'a [String],
@@ -142,42 +142,42 @@ pub struct Scope<'a> {
 /// Where a path stands, with what was said and done so far. It is told from the session's root.
 ///
 /// ```
-/// use steadfast_engine::drift::{Scope, Standing, Without, standing};
+/// use steadfast_engine::drift::{Distance, WorkScope, Without, distance};
 /// use steadfast_model::{Drift, Goal, Places};
 ///
 /// let goal = Goal { scope: vec!["src/auth/".into()], ..Goal::default() };
-/// let scope = Scope { goal: Some(&goal), ..Scope::default() };
+/// let scope = WorkScope { goal: Some(&goal), ..WorkScope::default() };
 /// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
 /// let work = Drift { places, ..Drift::default() };
-/// let standing = |path| standing(&work, scope, path, Without::default());
-/// assert_eq!(standing("src/auth/token.rs"), Standing::Named);
-/// assert_eq!(standing("tests/session_test.rs"), Standing::Companion);
-/// assert_eq!(standing("web/theme.css"), Standing::Apart);
+/// let distance = |path| distance(&work, scope, path, Without::default());
+/// assert_eq!(distance("src/auth/token.rs"), Distance::Named);
+/// assert_eq!(distance("tests/session_test.rs"), Distance::Companion);
+/// assert_eq!(distance("web/theme.css"), Distance::Apart);
 /// ```
-pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'_>) -> Standing {
+pub fn distance(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;
     if without.has(Signal::Named) && is_named(scope, path) {
-        return Standing::Named;
+        return Distance::Named;
     }
     if has(&places.known, path) {
-        return Standing::Known;
+        return Distance::Known;
     }
     if without.has(Signal::Companions) && is_companion(memory, path) {
-        return Standing::Companion;
+        return Distance::Companion;
     }
     if without.has(Signal::Neighbours) && is_neighbour(memory, scope, path) {
-        return Standing::Companion;
+        return Distance::Companion;
     }
     if without.has(Signal::Documents) && is_planned(memory, path) {
-        return Standing::Planned;
+        return Distance::Planned;
     }
     let nearest = by_folder(memory, path, without);
-    let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Standing::Spoken);
-    let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
-    [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Standing::Apart)
+    let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Distance::Spoken);
+    let similar = (without.has(Signal::SimilarName) && has_similar_name(memory, path)).then_some(Distance::SimilarName);
+    [Some(nearest), spoken, similar].into_iter().flatten().min().unwrap_or(Distance::Apart)
 }
 
-fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
+fn is_named(WorkScope { goal, always, .. }: WorkScope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
     // A human on Windows names it so.
     names.any(|name| covers(&name.replace('\\', "/"), &format!("/{path}"), "/"))
@@ -185,7 +185,7 @@ fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
 
 /// Whether history changes a path together with a file of the work. What was written on the way is none: whoever strays
 /// among files that belong together would be at home after the first.
-fn is_neighbour(memory: &Drift, scope: Scope<'_>, path: &str) -> bool {
+fn is_neighbour(memory: &Drift, scope: WorkScope<'_>, path: &str) -> bool {
     let with = scope.neighbours.iter().filter(|all| all.path == path).flat_map(|all| &all.with);
     with.into_iter().any(|other| has(&memory.places.known, other) || is_named(scope, other))
 }
@@ -197,29 +197,29 @@ fn is_planned(memory: &Drift, path: &str) -> bool {
     memory.places.planned.iter().any(ends)
 }
 
-fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {
+fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;
     let folder = folder(path);
     if without.has(Signal::Folders) && has(&places.worked, folder) {
-        return Standing::Inside;
+        return Distance::Inside;
     }
     if without.has(Signal::Reads) && (has(&places.explored, path) || has(&places.explored, folder)) {
-        return Standing::Explored;
+        return Distance::Explored;
     }
     if without.has(Signal::Folders) && places.worked.iter().any(|known| is_below(folder, known)) {
-        return Standing::Below;
+        return Distance::Below;
     }
     if has(&places.told, folder) {
-        return Standing::Told;
+        return Distance::Told;
     }
     if without.has(Signal::Reads) && has(&places.seen, folder) {
-        return Standing::Seen;
+        return Distance::Seen;
     }
     let shared = places.folders.iter().map(|known| in_common(known, folder)).max().unwrap_or_default();
     match folder.split('/').count().saturating_sub(shared) {
-        0 | 1 if shared > 0 => Standing::Beside,
-        _ if shared > 0 => Standing::Distant,
-        _ => Standing::Apart,
+        0 | 1 if shared > 0 => Distance::Beside,
+        _ if shared > 0 => Distance::Distant,
+        _ => Distance::Apart,
     }
 }
 
@@ -253,7 +253,7 @@ fn is_spoken(memory: &Drift, path: &str) -> bool {
     whole || words::of_path(path).filter(is_said).nth(1).is_some()
 }
 
-fn is_kin(memory: &Drift, path: &str) -> bool {
+fn has_similar_name(memory: &Drift, path: &str) -> bool {
     let own: Vec<String> = words::of_path(name(path)).collect();
     let shares = |known: &String| words::of_path(name(known)).any(|word| own.contains(&word));
     !own.is_empty() && memory.places.known.iter().any(shares)

@@ -1,6 +1,6 @@
 use steadfast_model::{Attempt, Drift};
 
-use super::deed::mark;
+use super::tool_effects::mark;
 
 /// How often the same comes to nothing before it is said.
 const OFTEN: usize = 3;

@@ -1,13 +1,13 @@
 use steadfast_model::{Attempt, Drift, Score, StepKind};
 
-use super::deed::Deed;
-use super::place::{Scope, Signal, Standing, Without, standing};
+use super::place::{Distance, Signal, Without, WorkScope, distance};
 use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
-use super::tangent::tangent;
+use super::tool_effects::ToolEffects;
+use super::topic::off_topic;
 
 /// A step's score, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scored {
+pub struct StepScore {
     pub kind: StepKind,
     pub score: Score,
     /// Why it is not 10, each in a few words.
@@ -32,14 +32,14 @@ pub enum Leads {
 impl Leads {
     /// Where a write leads and what it loses, by its path and by its words. What the human named, and where the agent was
     /// told not to drift to, is so whatever is written there; what belongs to the work leads away by no word.
-    fn of(standing: Standing, by_words: Option<f32>) -> (Self, u8) {
-        let by_path = match standing {
-            _ if standing.is_astray() => Self::Away,
-            _ if standing.is_near() => Self::Near,
+    fn of(distance: Distance, by_words: Option<f32>) -> (Self, u8) {
+        let by_path = match distance {
+            _ if distance.is_astray() => Self::Away,
+            _ if distance.is_near() => Self::Near,
             _ => Self::Back,
         };
-        let lost = standing.lost();
-        let Some(by_words) = by_words.filter(|_| !matches!(standing, Standing::Named | Standing::Told)) else {
+        let lost = distance.lost();
+        let Some(by_words) = by_words.filter(|_| !matches!(distance, Distance::Named | Distance::Told)) else {
             return (by_path, lost);
         };
         let both = f32::from(lost) + by_words;
@@ -81,13 +81,13 @@ const MOST: [u8; 4] = [3, 5, 7, 9];
 /// of work weighs two; the same failing a third time weighs four, whatever it is about.
 ///
 /// ```
-/// use steadfast_engine::drift::{Deed, Scope, Without, score};
+/// use steadfast_engine::drift::{ToolEffects, Without, WorkScope, score};
 /// use steadfast_model::{Drift, Places, StepKind};
 ///
 /// let places = Places { known: vec!["src/auth/token.rs".into()], worked: vec!["src/auth".into()], ..Places::default() };
 /// let work = Drift { places, at_work: true, ..Drift::default() };
-/// let edit = |path: &str| Deed { kind: Some(StepKind::Edit), writes: vec![path.into()], ..Deed::default() };
-/// let score = |work: &Drift, path| score(work, Scope::default(), &edit(path), None, Without::default()).map(|s| s.score.get());
+/// let edit = |path: &str| ToolEffects { kind: Some(StepKind::Edit), writes: vec![path.into()], ..ToolEffects::default() };
+/// let score = |work: &Drift, path| score(work, WorkScope::default(), &edit(path), None, Without::default()).map(|s| s.score.get());
 /// // What was read before the first write is the work; what is in a folder where it was written is near it.
 /// assert_eq!(score(&work, "src/auth/token.rs"), Some(10));
 /// assert_eq!(score(&work, "src/auth/session.rs"), Some(8));
@@ -101,30 +101,30 @@ const MOST: [u8; 4] = [3, 5, 7, 9];
 /// ```
 pub fn score(
     memory: &Drift,
-    scope: Scope<'_>,
-    deed: &Deed,
+    scope: WorkScope<'_>,
+    effects: &ToolEffects,
     tried: Option<Attempt>,
     without: Without<'_>,
-) -> Option<Scored> {
-    let kind = deed.kind?;
+) -> Option<StepScore> {
+    let kind = effects.kind?;
     let mut lost = 0;
     let mut reasons = Vec::new();
-    let farthest = farthest(memory, scope, deed, without);
-    let by_words = without.fit.lost(memory, &deed.words).filter(|_| without.has(Signal::Content));
+    let farthest = farthest(memory, scope, effects, without);
+    let by_words = without.fit.lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
     let mut leads = None;
-    if let Some((path, standing)) = farthest {
-        let (leads_to, loses) = Leads::of(standing, by_words);
+    if let Some((path, distance)) = farthest {
+        let (leads_to, loses) = Leads::of(distance, by_words);
         (leads, lost) = (Some(leads_to), loses);
         if lost > 1 {
-            reasons.push(format!("`{path}` {}", standing.as_str()));
+            reasons.push(format!("`{path}` {}", distance.as_str()));
         }
-        if lost > standing.lost().max(1) {
+        if lost > distance.lost().max(1) {
             reasons.push("its text has few words of the work".to_owned());
         }
         if leads_to == Leads::Away {
-            if standing != Standing::Told
+            if distance != Distance::Told
                 && without.has(Signal::Tangent)
-                && let Some(work) = tangent(memory, path)
+                && let Some(work) = off_topic(memory, path)
             {
                 lost += 2;
                 reasons.push(format!("nothing so far was about {work}"));
@@ -146,7 +146,7 @@ pub fn score(
         score = score.max(Score::new(FIRST));
     }
     let tried = tried.filter(|_| without.has(Signal::Repetition));
-    let undone = to_and_fro(&memory.replaced, &deed.replaced).filter(|_| without.has(Signal::Repetition));
+    let undone = to_and_fro(&memory.replaced, &effects.replaced).filter(|_| without.has(Signal::Repetition));
     let repeated = tried.and_then(|attempt| repeated(&memory.window, attempt)).or(undone);
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
@@ -155,13 +155,18 @@ pub fn score(
             Repetition::ToAndFro => format!("the same lines changed to and fro {} times", repeated.times),
         });
     }
-    Some(Scored { kind, score, reasons, leads, repeated })
+    Some(StepScore { kind, score, reasons, leads, repeated })
 }
 
-fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {
+fn farthest<'a>(
+    memory: &Drift,
+    scope: WorkScope<'_>,
+    effects: &'a ToolEffects,
+    without: Without<'_>,
+) -> Option<(&'a str, Distance)> {
     let taken_back = |path: &&String| !is_own(memory, path);
-    let all = deed.writes.iter().chain(deed.deletes.iter().filter(taken_back));
-    all.map(|path| (path.as_str(), standing(memory, scope, path, without))).max_by_key(|(_, standing)| *standing)
+    let all = effects.writes.iter().chain(effects.deletes.iter().filter(taken_back));
+    all.map(|path| (path.as_str(), distance(memory, scope, path, without))).max_by_key(|(_, distance)| *distance)
 }
 
 /// Whether the session itself wrote what is below that path: who takes that away leads back.

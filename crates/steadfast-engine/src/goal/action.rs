@@ -1,13 +1,11 @@
 //! What is done: verbs with their object, as a kind of action with what it is about.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
-use super::about::{Git, dependencies, git_object, is_conditional, run_object};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
-use super::thing;
-use super::verb::{is_of_git, verb};
+use super::target::{self, is_of_git, verb};
 use super::{grammar, list};
 
 /// An action of a human's sentence.
@@ -38,7 +36,7 @@ pub(super) fn actions(words: &[Word]) -> Vec<Action> {
     if let [or, other, the, ..] = &words[at..]
         && !verbs.is_empty()
         && or.is("or")
-        && other.kind == Kind::Plain
+        && other.kind == WordKind::Plain
         && the.is_one_of(&["the", "any", "a", "my", "this", "your"])
     {
         at += 2;
@@ -68,11 +66,16 @@ fn conjunctions(words: &[Word], joining: &[&str]) -> usize {
 
 /// Commits or pushes, of all or to certain branches.
 pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
-    match git_object(tail) {
-        Git::All => vec![(kind, Vec::new())],
-        Git::To(branches) => vec![(kind, branches)],
-        Git::Particular => Vec::new(),
+    if grammar::fits("git-all", tail).is_some() {
+        return vec![(kind, Vec::new())];
     }
+    let Some(found) = grammar::fits("git-branches", tail) else { return Vec::new() };
+    let named = found.about.iter().filter(|word| target::is_branch(word));
+    let without_remote = |word: &Word| match word.raw.split_once('/') {
+        Some((_, branch)) if target::is_of_remote(word) => branch.to_owned(),
+        _ => word.raw.clone(),
+    };
+    vec![(kind, named.map(without_remote).collect())]
 }
 
 /// Files that are deleted or renamed.
@@ -121,10 +124,10 @@ pub(super) fn changed(tail: &[Word], names: Names, writes: bool) -> Vec<Action> 
 /// `commits or branches`: of all that is made, what matters.
 pub(super) fn made_all(tail: &[Word]) -> Vec<Action> {
     let lists = |word: &Word| word.is_one_of(&["or", "nor", "and"]) || word.is_break() && word.raw == ",";
-    let first = made(tail);
-    let mut found = first;
+    let mut found = grammar::read("made", tail);
     for (at, _) in tail.iter().enumerate().take(8).filter(|(_, word)| lists(word)) {
-        found.extend(made(&tail[at + 1..]).into_iter().filter(|(kind, _)| *kind != ConstraintKind::Write));
+        let next = grammar::read("made", &tail[at + 1..]);
+        found.extend(next.into_iter().filter(|(kind, _)| *kind != ConstraintKind::Write));
     }
     found.dedup();
     found
@@ -138,40 +141,6 @@ pub(super) fn added(tail: &[Word]) -> Vec<Action> {
     if named { vec![(ConstraintKind::Touch, what.of)] } else { Vec::new() }
 }
 
-pub(super) fn made(tail: &[Word]) -> Vec<Action> {
-    use ConstraintKind as K;
-    let words = list("action-1").skip(tail);
-    let Some(first) = words.first() else { return Vec::new() };
-    let here = |rest: &[Word]| {
-        let place = match rest {
-            [on, which, ..] if on.is_one_of(&["on", "in"]) && which.is_one_of(&["this", "my", "our"]) => true,
-            [on, the, what, ..] if on.is_one_of(&["on", "in"]) && the.is("the") => what.is_in(list("action-here")),
-            _ => false,
-        };
-        place || ends(rest.first())
-    };
-    // `the PR description` opens nothing.
-    let part = ["description", "template", "title", "body", "comment", "comments", "review", "number", "text"];
-    if words.iter().skip(1).take(2).any(|word| word.is_one_of(&part)) {
-        return Vec::new();
-    }
-    if is_request(first) {
-        vec![(K::PullRequest, Vec::new())]
-    } else if makes_files(tail) {
-        vec![(K::Create, Vec::new())]
-    } else if first.is_one_of(&["branch", "branches"]) && here(&words[1..]) {
-        vec![(K::Branch, Vec::new())]
-    } else if first.is_one_of(&["commit", "commits"]) && here(&words[1..]) {
-        vec![(K::Commit, Vec::new())]
-    } else if first.is_one_of(&["changes", "edits", "modifications"]) {
-        changes_to(&words[1..])
-    } else if is_network(words) && words.iter().take(3).any(|word| word.is_one_of(&["requests", "calls"])) {
-        vec![(K::Network, Vec::new())]
-    } else {
-        Vec::new()
-    }
-}
-
 /// `changes`, and to what.
 pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     let object = object(tail, Names::Known);
@@ -183,36 +152,17 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     }
 }
 
-pub(super) fn used(tail: &[Word]) -> Vec<Action> {
-    let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
-    let listed = program.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
-    let flags: Vec<Action> = listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect();
-    if !flags.is_empty() {
-        return flags;
-    }
-    match (dependencies(tail), program) {
-        (Some(true), _) => vec![(ConstraintKind::Dependencies, Vec::new())],
-        _ if is_network(tail) => vec![(ConstraintKind::Network, Vec::new())],
-        // `git stash`, `rm -rf`: with what it is used.
-        (_, [first, second, ..])
-            if first.is("git") && !ends(Some(second)) || thing::is_program(first) && second.text.starts_with('-') =>
-        {
-            let does = actions(program);
-            let line = run_object(program).map(|line| vec![(ConstraintKind::Run, vec![line])]);
-            if does.is_empty() { line.unwrap_or_default() } else { does }
-        }
-        (_, [first, ..]) if first.kind == Kind::Code && thing::is_command(first) => {
-            vec![(ConstraintKind::Run, vec![first.raw.clone()])]
-        }
-        (_, [first, rest @ ..]) if thing::is_program(first) && ends(rest.first()) => {
-            // `curl or wget`.
-            let listed =
-                program.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
-            let programs = listed.filter(|word| thing::is_program(word));
-            programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
-        }
-        _ => Vec::new(),
-    }
+/// `--force and --no-verify`.
+pub(super) fn flags(tail: &[Word]) -> Vec<Action> {
+    let listed = tail.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
+    listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect()
+}
+
+/// `curl or wget`.
+pub(super) fn programs(tail: &[Word]) -> Vec<Action> {
+    let listed = tail.iter().take_while(|word| target::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+    let programs = listed.filter(|word| target::is_program(word));
+    programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
 }
 
 /// `new files`, `any files`, `extra files in src/`: all of them, and not a certain one.
@@ -230,23 +180,64 @@ pub(super) fn makes_files(tail: &[Word]) -> bool {
 }
 
 /// `--force`, as it is typed.
-fn flag(word: &Word) -> Option<String> {
+pub(super) fn flag(word: &Word) -> Option<String> {
     let text = word.text.trim_end_matches(['.', ',']);
     let name = text.strip_prefix("--")?;
     let plain = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    (plain && matches!(word.kind, Kind::Plain | Kind::Code)).then(|| text.to_owned())
+    (plain && matches!(word.kind, WordKind::Plain | WordKind::Code)).then(|| text.to_owned())
 }
 
 pub(super) fn is_force(word: &Word) -> bool {
     word.text == "-f" || word.text.starts_with("--force")
 }
 
-/// `PR`, `pull request`, `MR`.
-pub(super) fn is_request(word: &Word) -> bool {
-    word.is_in(list("requests"))
-}
-
 pub(super) fn is_network(words: &[Word]) -> bool {
     let first = skip(words, &["the", "any", "a"]);
     first.first().is_some_and(|word| word.is_one_of(&["network", "internet", "web"]))
+}
+
+/// Whether what follows takes the sentence back, unless the human says otherwise.
+pub(super) fn is_conditional(words: &[Word]) -> bool {
+    let condition = words.iter().position(|word| word.is_one_of(&["unless"]));
+    condition.is_some_and(|at| !words[at..].iter().any(|word| word.is_in(list("about-human"))))
+}
+
+/// What is run, as an action.
+pub(super) fn run(words: &[Word]) -> Vec<Action> {
+    run_object(words).map(|line| vec![(ConstraintKind::Run, vec![line])]).unwrap_or_default()
+}
+
+/// The command, or the thing with its usual commands, that is run.
+pub(super) fn run_object(words: &[Word]) -> Option<String> {
+    let words = list("about-light").skip(words);
+    // `the app's migrations`.
+    let owner = words.first().is_some_and(|word| word.text.ends_with("'s"));
+    let words = &words[usize::from(owner)..];
+    let first = words.first()?;
+    if let Some((name, _)) =
+        target::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
+    {
+        return Some(name.to_owned());
+    }
+    if first.kind == WordKind::Code {
+        return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());
+    }
+    if !target::is_program(first) {
+        return None;
+    }
+    let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));
+    let end = words.iter().position(|word| word.is_one_of(&["commands", "command", "containers"])).or(end);
+    // `git commands that push`: certain ones.
+    if end.and_then(|end| words.get(end + 1)).is_some_and(|word| word.is_one_of(&["that", "which"])) {
+        return None;
+    }
+    let line: Vec<&str> = words[..end.unwrap_or(words.len())].iter().map(|word| word.raw.as_str()).collect();
+    Some(line.join(" ").to_lowercase())
+}
+
+/// Whether new dependencies are meant, and whether it says that they are new.
+pub(super) fn dependencies(words: &[Word]) -> Option<bool> {
+    let words = skip(words, &["any", "a", "an", "in", "the", "some"]);
+    let end = words.iter().position(|word| !word.is_in(list("about-adjectives")))?;
+    words[end].is_in(list("about-nouns")).then_some(end > 0)
 }

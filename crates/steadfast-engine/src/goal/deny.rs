@@ -1,4 +1,4 @@
-//! What a negation denies: `don't`, `not`, `I don't want`.
+//! What a negation denies (`don't`, `not`, `I don't want`), and what waits for the human's word.
 //!
 //! What is not merely to be done is not forbidden: `don't just delete the test`.
 
@@ -7,9 +7,9 @@ use steadfast_words::Word;
 
 use super::action::{Action, actions, changes_to};
 use super::fence::only_these;
-use super::object::{Names, object};
-use super::order::{after, clause_before, is_over, ordered};
-use super::verb::is_verb;
+use super::object::{Names, object, skip};
+use super::order::{after, clause_before, is_order, is_over, ordered, unwished};
+use super::target::is_verb;
 use super::{grammar, list};
 
 /// `you could push it now, but don't`: what was spoken of.
@@ -56,21 +56,38 @@ pub(super) fn but_not(words: &[Word], at: usize) -> Vec<Action> {
     vec![(if runs { ConstraintKind::Run } else { ConstraintKind::Touch }, object.of)]
 }
 
-/// Whether the words before `not` only lead to it: `you are`, `be careful`, `I'd rather you`.
-pub(super) fn leads(words: &[Word], at: usize) -> bool {
-    let before = clause_before(words, at);
-    let leads = |word: &Word| word.is_in(list("order-fillers")) || word.is_in(list("deny-leads"));
-    !before.is_empty() && before.iter().all(leads)
-}
-
 pub(super) fn is_or(word: &Word) -> bool {
     word.is_one_of(&["or", "nor"]) || word.is_break() && word.raw == "/"
 }
 
-/// Whether a list of verbs goes on behind the first: `, commit or push`.
-pub(super) fn is_list_of_verbs(words: &[Word]) -> bool {
-    words.first().is_some_and(Word::is_break)
-        && words.iter().take(5).any(is_or)
-        && is_verb(&words[1..])
-        && words.get(2).is_some_and(|word| is_or(word) || word.is_break())
+/// `ask me before committing`, `let me review it before you push`.
+pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
+    // `before you change anything, show me the plan`.
+    let end = words[at..].iter().position(Word::is_break).map_or(words.len(), |end| at + end);
+    if is_order(words, at) && end < words.len() {
+        let then = list("order-fillers").skip(&words[end + 1..]);
+        let me = then.iter().any(|word| word.is_one_of(&["me", "my", "i"]));
+        let asks = then.first().is_some_and(|word| word.is_in(list("approve-asks"))) && me;
+        return if asks { actions(skip(&words[at + 1..end], &["you"])) } else { Vec::new() };
+    }
+    let (first, rest) = (unwished(list("order-fillers").skip(words)), skip(&words[at + 1..], &["you"]));
+    let ordered =
+        first.first().is_some_and(|word| word.is_in(list("approve-asks")) || word.is_one_of(&["let", "let's"]));
+    // Who is to stop before it need not be told whom to ask.
+    let here = list("order-fillers").skip(clause_before(words, at));
+    let stops =
+        [first, here].iter().any(|said| said.first().is_some_and(|word| word.is_one_of(&["stop", "pause", "wait"])));
+    let with = first.first().is_some_and(|word| word.is_one_of(&["ask", "discuss", "talk", "clarify"]));
+    let me = stops || with || words[..at].iter().any(|word| word.is_one_of(&["me", "i", "my"]));
+    let asks = words[..at].iter().any(|word| word.is_in(list("approve-asks")));
+    if !(stops || ordered && me && asks) {
+        return Vec::new();
+    }
+    use ConstraintKind as K;
+    // `before it's committed`.
+    let done = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"]);
+    if done.first().is_some_and(|word| word.text.ends_with("ed")) {
+        return grammar::read("git-done", done);
+    }
+    actions(rest).into_iter().filter(|(kind, _)| !matches!(kind, K::Run | K::Network)).collect()
 }

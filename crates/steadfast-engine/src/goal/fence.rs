@@ -8,7 +8,7 @@ use steadfast_words::Word;
 use super::action::Action;
 use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_over, ordered, unwished};
-use super::{grammar, list, thing};
+use super::{grammar, list, target};
 
 pub(super) fn only_these(words: &[Word]) -> Vec<Action> {
     let object = object(skip(words, &["of", "just", "only"]), Names::Known);
@@ -49,7 +49,7 @@ pub(super) fn only(words: &[Word], at: usize) -> Vec<Action> {
     let lead_work = skip(lead_work, &["should", "must", "be", "go", "stay"]);
     let place = skip(list("fence-may-only").skip(lead_work), &["files", "the", "to", "within", "inside", "under"]);
     let is = lead.iter().any(|word| word.is_one_of(&["is", "are", "was", "were"]));
-    if is_over(rest) && !is && place.len() < 4 && place.first().is_some_and(|word| thing::path(word).is_some()) {
+    if is_over(rest) && !is && place.len() < 4 && place.first().is_some_and(|word| target::path(word).is_some()) {
         let object = object(place, Names::Known);
         return if object.len == place.len() { only_these(place) } else { Vec::new() };
     }

@@ -4,13 +4,13 @@
 //! What is said of anybody but the agent describes code: `the worker must not delete the file`.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
-use super::action::{Action, actions, is_request};
-use super::object::{ends, skip};
-use super::order::{clause_before, is_about_something, is_order, is_over, ordered};
-use super::refer::resolved;
-use super::verb::is_verb;
+use super::action::{Action, actions};
+use super::object::skip;
+use super::order::{clause_before, is_about_something, is_order, ordered};
+use super::pronoun::resolved;
+use super::target::is_verb;
 use super::{grammar, list};
 
 pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Action> {
@@ -42,7 +42,7 @@ fn stated(words: &[Word]) -> Vec<Action> {
         }
     };
     for at in 0..words.len() {
-        if words[at].kind == Kind::Plain {
+        if words[at].kind == WordKind::Plain {
             add(grammar::at_word(words, at));
         }
     }
@@ -151,26 +151,4 @@ pub(super) fn does_nothing(words: &[Word], at: usize) -> Vec<Action> {
     let mut denied = vec![words[at - 1].clone(), Word::of("anything")];
     denied.extend_from_slice(&words[at + 1..]);
     actions(&denied)
-}
-
-/// `in a separate PR`, `into its own commit`, `make it another PR`.
-pub(super) fn separate(words: &[Word], at: usize) -> Vec<Action> {
-    if words[at].is("separately") {
-        let done = words[..at].iter().any(|word| word.is("commit") || is_request(word)) && is_over(&words[at + 1..]);
-        return if done { vec![(ConstraintKind::Separate, Vec::new())] } else { Vec::new() };
-    }
-    let what = words.get(at + 1).is_some_and(|word| is_request(word) || word.is_one_of(&["commit", "branch"]));
-    let before = words[..at].iter().rev().filter(|word| !word.is_one_of(&["a", "its", "their", "an"]));
-    let into = before.take(1).any(|word| word.is_one_of(&["in", "as", "into", "be"]))
-        || at == 0 && words.get(2).is_some_and(|word| word.is("for"));
-    // `don't create another branch`.
-    if clause_before(words, at).iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "never"])) {
-        return Vec::new();
-    }
-    let orders = ["put", "split", "move", "make", "do", "keep", "goes", "belongs", "open", "use"];
-    let ordered = words[..at].iter().any(|word| word.is_one_of(&orders)) && !words[at].is("own");
-    let asked_for = ordered && ends(words.get(at + 2).filter(|word| !word.is_one_of(&["request"])));
-    // `document the separate PR workflow` describes it.
-    let doubted = words.first().is_some_and(|word| word.is_one_of(&["document", "explain", "describe"]));
-    if what && (into && !doubted || asked_for) { vec![(ConstraintKind::Separate, Vec::new())] } else { Vec::new() }
 }

@@ -22,20 +22,14 @@ pub(crate) fn forbids(text: &str) -> Option<&'static str> {
     };
     let text = without_code(&text).to_lowercase();
     let clauses = clauses(&text);
-    let spaced = || {
-        let languages = LANGUAGES.lines().filter(|line| !line.starts_with('#')).filter_map(Language::of);
-        languages
-            .into_iter()
-            .find(|language| clauses.iter().any(|clause| language.is_denied(clause)))
-            .map(|found| found.name)
-    };
     if clauses.iter().any(|clause| chinese(clause)) {
         return Some("Chinese");
     }
     if clauses.iter().any(|clause| japanese(clause)) {
         return Some("Japanese");
     }
-    spaced()
+    let mut languages = LANGUAGES.lines().filter(|line| !line.starts_with('#')).filter_map(Language::of);
+    languages.find(|language| clauses.iter().any(|clause| language.is_denied(clause))).map(|found| found.name)
 }
 
 /// What stands in backticks, fences and quotes is spoken of.
@@ -87,14 +81,14 @@ impl Language {
             .split(|c: char| !c.is_alphanumeric() && c != '/' && c != '-')
             .filter(|word| !word.is_empty())
             .collect();
-        let own = self.own(&words);
-        // `no hay`, `es gibt keine`: how it is.
-        if own.iter().any(|word| ["hay", "existe", "existen", "gibt", "нет"].contains(word)) {
+        let from = words.iter().position(|word| !list("foreign-begin").has(word)).unwrap_or(words.len());
+        let own = &words[from..];
+        if own.first().is_none_or(|word| self.about.contains(word))
+            || own.iter().any(|word| list("foreign-there-is").has(word))
+        {
             return false;
         }
-        if own.first().is_none_or(|word| self.about.contains(word)) {
-            return false;
-        }
+        let denies = |word: &str| self.denies.contains(&word);
         let denied = |word: &str| {
             self.denied.iter().any(|other| match other.strip_suffix('*') {
                 Some(stem) => word.starts_with(stem),
@@ -102,34 +96,17 @@ impl Language {
             })
         };
         // `nur src/auth ändern`: a path is as good as a noun.
-        let place = |word: &str| word.contains('/');
-        let at = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
-            own.iter().enumerate().filter(|(_, word)| is(word)).map(|(at, _)| at).collect()
+        let done = |word: &str| denied(word) || word.contains('/');
+        let near = |at: usize| {
+            let (from, to) = (at.saturating_sub(NEAR), own.len().min(at + NEAR + 1));
+            (from..to).any(|other| other != at && done(own[other]))
         };
-        let (denies, done) = (at(&|word| self.denies.contains(&word)), at(&|word| denied(word) || place(word)));
         // One word of another language is no sentence in this one.
-        denies.iter().any(|deny| done.iter().any(|done| deny.abs_diff(*done) <= NEAR && deny != done))
-            && self.is_its(own)
-    }
-
-    /// The clause without the words that only begin it.
-    fn own<'w, 'a>(&self, words: &'w [&'a str]) -> &'w [&'a str] {
-        let from = words.iter().position(|word| !list("foreign-begin").has(word)).unwrap_or(words.len());
-        &words[from..]
-    }
-
-    /// Whether it has a word that is this language's alone.
-    fn is_its(&self, words: &[&str]) -> bool {
-        let shared = list("foreign-shared");
-        words.iter().any(|word| !shared.has(word) && self.denies.contains(word))
-            || words.iter().filter(|word| !word.is_ascii()).count() > 0
-            || words.iter().any(|word| {
-                !shared.has(word)
-                    && self.denied.iter().any(|other| match other.strip_suffix('*') {
-                        Some(stem) => word.starts_with(stem) && !english(word),
-                        None => word == other && !english(word),
-                    })
-            })
+        let is_its = |word: &str| {
+            let alone = !list("foreign-shared").has(word);
+            !word.is_ascii() || alone && (denies(word) || denied(word) && !english(word))
+        };
+        own.iter().enumerate().any(|(at, word)| denies(word) && near(at)) && own.iter().any(|word| is_its(word))
     }
 }
 

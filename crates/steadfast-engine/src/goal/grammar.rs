@@ -4,25 +4,25 @@
 //! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
 //! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
 //!
-//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/filter` behind it. `&` joins two of them, and
+//! After `said ` the guard is a pattern for all of the sentence before the word. A section that has guards is read at the word
+//! where it is asked for. `<name>` in a pattern is a function below or a section of phrases.
+//!
+//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/kinds` behind it: those of
+//! the list `kinds-…` are kept. `&` joins two of them, and
 //! `|` takes the second where the first finds nothing. It reads what the pattern is about.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Found, Pattern, Slot, Word};
+use steadfast_words::{Pattern, PatternMatch, Phrases, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
 use super::order::{clause_before, is_over};
-use super::{
-    LISTS, about, action, approve, deny, fence, forbid, left, noun, object, order, predicate, reserve, thing, verb,
-};
+use super::{LISTS, action, deny, fence, forbid, human_only, noun, object, order, predicate, target};
 
 const RULES: &str = include_str!("rules.txt");
-
-type Filter = fn(ConstraintKind) -> bool;
 
 /// Whether something stands around the word here.
 type Stands = fn(&[Word], usize) -> bool;
@@ -38,14 +38,17 @@ enum Reader {
 enum Outcome {
     Nothing,
     Action(ConstraintKind, Option<&'static str>),
-    Read(Reader, Option<Filter>),
+    Read(Reader, Option<&'static Phrases>),
     Both(Vec<Outcome>),
     Either(Vec<Outcome>),
 }
 
 enum Guard {
     Is(Stands),
+    /// All of the clause before the word.
     Before(Pattern),
+    /// All of the sentence before the word.
+    Said(Pattern),
 }
 
 struct Row {
@@ -61,6 +64,8 @@ struct Row {
 struct Section {
     rows: Vec<Row>,
     by_first: HashMap<&'static str, Vec<usize>>,
+    /// It is read at the word where it is asked for, not at what a pattern is about.
+    is_guarded: bool,
 }
 
 static GRAMMAR: LazyLock<HashMap<&'static str, Section>> = LazyLock::new(|| parse().unwrap_or_default());
@@ -72,8 +77,13 @@ pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
 }
 
 /// Where a phrase of this section fits.
-pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<PatternMatch<'w>> {
     GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
+}
+
+/// How many words a phrase of this section takes.
+pub(super) fn taken(section: &str, words: &[Word]) -> Option<usize> {
+    fits(section, words).map(|found| words.len() - found.rest.len())
 }
 
 /// What the word here forbids, with what stands around it.
@@ -90,6 +100,7 @@ fn first<'r>(rows: impl Iterator<Item = &'r Row>, words: &[Word], at: usize) -> 
         let before = clause_before(words, at);
         let fits = row.guards.iter().all(|guard| match guard {
             Guard::Is(is) => is(words, at),
+            Guard::Said(pattern) => pattern.is(&words[..at]).is_some(),
             Guard::Before(pattern) => pattern.is(before).is_some_and(|found| {
                 // A pattern that takes all of the clause is about what it marks.
                 about = if found.about.is_empty() { about } else { found.about };
@@ -113,11 +124,14 @@ impl Outcome {
             Self::Action(kind, of) => vec![(*kind, of.iter().map(|of| (*of).to_owned()).collect())],
             Self::Read(reader, filter) => {
                 let mut found = match reader {
-                    Reader::Section(name) => read(name, about),
+                    Reader::Section(name) => match GRAMMAR.get(name) {
+                        Some(section) if section.is_guarded => first(section.rows.iter(), words, at),
+                        _ => read(name, about),
+                    },
                     Reader::Words(reader) => reader(about),
                     Reader::At(reader) => reader(words, at),
                 };
-                found.retain(|(kind, _)| filter.is_none_or(|filter| filter(*kind)));
+                found.retain(|(kind, _)| filter.is_none_or(|filter| filter.has(kind.as_str())));
                 found
             }
             Self::Both(all) => all.iter().flat_map(|one| one.of(words, at, about)).collect(),
@@ -136,17 +150,17 @@ impl Outcome {
         }
         if let Some(action) = text.strip_prefix('+') {
             let (kind, of) = action.split_once(':').map_or((action, None), |(kind, of)| (kind, Some(of)));
-            return KINDS
-                .into_iter()
-                .find(|known| known.as_str() == kind)
-                .map(|kind| Self::Action(kind, of))
-                .ok_or(text);
+            return ConstraintKind::parse(kind).map(|kind| Self::Action(kind, of)).ok_or(text);
         }
         let (name, filter) = text.split_once('/').map_or((text, None), |(name, filter)| (name, Some(filter)));
         let known = READERS.iter().find(|(known, _)| *known == name).map(|(_, reader)| *reader);
         let section = || sections.iter().find(|known| **known == name).map(|name| Reader::Section(name));
         let filter = match filter {
-            Some(filter) => Some(FILTERS.iter().find(|(known, _)| *known == filter).ok_or(text)?.1),
+            Some(filter) => {
+                let (_, kinds) =
+                    LISTS.lists().find(|(name, _)| name.strip_prefix("kinds-") == Some(filter)).ok_or(text)?;
+                Some(kinds)
+            }
             None => None,
         };
         if name == "none" {
@@ -161,6 +175,12 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
     let lines = || RULES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let titled = |line: &'static str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
     let sections: Vec<&str> = lines().filter_map(titled).collect();
+    // `<name>` is a function below, or a section of phrases.
+    let slot = |name: &'static str| {
+        let known = SLOTS.iter().find(|(known, _)| *known == name).map(|(_, takes)| Slot::Function(*takes));
+        let section = || sections.contains(&name).then_some(Slot::Named(name, taken));
+        known.or_else(section)
+    };
     let (mut grammar, mut name) = (HashMap::<&str, Section>::new(), "");
     for line in lines().filter(|line| !line.starts_with("match:") && !line.starts_with("not:")) {
         if let Some(title) = titled(line) {
@@ -174,7 +194,10 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
         let guards = guards.split(" & ").map(str::trim).filter(|guard| !guard.is_empty() && *guard != "any");
         let guard = |text: &'static str| match GUARDS.iter().find(|(known, _)| *known == text) {
             Some((_, guard)) => Ok(Guard::Is(*guard)),
-            None => Pattern::of(text, &LISTS, slot).map(Guard::Before),
+            None => match text.strip_prefix("said ") {
+                Some(said) => Pattern::of(said, &LISTS, slot).map(Guard::Said),
+                None => Pattern::of(text, &LISTS, slot).map(Guard::Before),
+            },
         };
         let row = Row {
             guards: guards.map(guard).collect::<Result<_, _>>()?,
@@ -183,6 +206,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
             goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
         };
         let section = grammar.entry(name).or_default();
+        section.is_guarded |= fits.contains("::");
         for first in row.pattern.first().unwrap_or_default() {
             section.by_first.entry(first).or_default().push(section.rows.len());
         }
@@ -191,34 +215,13 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
     Ok(grammar)
 }
 
-const KINDS: [ConstraintKind; 15] = {
-    use ConstraintKind as K;
-    [
-        K::Commit,
-        K::Push,
-        K::Branch,
-        K::PullRequest,
-        K::Merge,
-        K::Dependencies,
-        K::Install,
-        K::Network,
-        K::Only,
-        K::Run,
-        K::Delete,
-        K::Rename,
-        K::Write,
-        K::Create,
-        K::Separate,
-    ]
-};
-
 /// What rows may call.
-const READERS: [(&str, Reader); 43] = [
+const READERS: [(&str, Reader); 45] = [
     ("actions", Reader::Words(actions)),
     ("added", Reader::Words(action::added)),
     ("all_but", Reader::At(fence::all_but)),
-    ("any_thing", Reader::Words(left::any_thing)),
-    ("asked_first", Reader::At(approve::asked_first)),
+    ("any_thing", Reader::Words(predicate::any_thing)),
+    ("asked_first", Reader::At(deny::asked_first)),
     ("but_not", Reader::At(deny::but_not)),
     ("by_me", Reader::At(predicate::by_me)),
     ("changed", Reader::Words(|tail| action::changed(tail, Names::Known, false))),
@@ -237,7 +240,7 @@ const READERS: [(&str, Reader); 43] = [
     ("is", Reader::At(predicate::is)),
     ("just", Reader::At(fence::just)),
     ("left_out", Reader::At(deny::left_out)),
-    ("left_thing", Reader::Words(left::left_thing)),
+    ("named", Reader::Words(predicate::named)),
     ("must_not", Reader::At(predicate::must_not)),
     ("new_dependencies", Reader::Words(noun::new_dependencies)),
     ("nothing_in", Reader::Words(fence::nothing_in)),
@@ -245,46 +248,30 @@ const READERS: [(&str, Reader); 43] = [
     ("only", Reader::At(fence::only)),
     ("only_these", Reader::Words(fence::only_these)),
     ("pushes", Reader::Words(noun::pushes)),
-    ("reserved", Reader::At(reserve::reserved)),
-    ("run", Reader::Words(about::run)),
+    ("handled", Reader::Words(human_only::handled)),
+    ("spoken_of", Reader::At(human_only::spoken_of)),
+    ("two_jobs", Reader::Words(human_only::two_jobs)),
+    ("will_do", Reader::Words(human_only::will_do)),
+    ("run", Reader::Words(action::run)),
     (
         "run_thing",
         Reader::Words(|words| predicate::touched(words).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect()),
     ),
-    ("separate", Reader::At(forbid::separate)),
-    ("settled", Reader::Words(left::settled)),
     ("stayed", Reader::Words(deny::stayed)),
     ("stays", Reader::At(predicate::stays)),
     ("touched", Reader::Words(predicate::touched)),
     ("until_often", Reader::Words(forbid::until_how_often)),
-    ("used", Reader::Words(action::used)),
+    ("flags", Reader::Words(action::flags)),
+    ("programs", Reader::Words(action::programs)),
     ("without", Reader::At(forbid::without)),
     ("work_stays", Reader::At(fence::work_stays)),
 ];
 
-const FILTERS: [(&str, Filter); 5] = [
-    ("git", approve::is_of_git),
-    ("touch", |kind| kind == ConstraintKind::Touch),
-    ("mine", |kind| {
-        use ConstraintKind as K;
-        matches!(
-            kind,
-            K::Commit | K::Push | K::Merge | K::PullRequest | K::Branch | K::Dependencies | K::Install | K::Create
-        )
-    }),
-    ("bounds", |kind| {
-        use ConstraintKind as K;
-        matches!(kind, K::Dependencies | K::Install | K::Touch | K::Only)
-    }),
-    ("unwritten", |kind| kind != ConstraintKind::Write),
-];
-
-const GUARDS: [(&str, Stands); 7] = [
+const GUARDS: [(&str, Stands); 6] = [
     ("order", order::is_order),
     ("wish", order::is_wish),
     ("no-aside", |words, at| !forbid::is_aside(words, at)),
     ("no-not", |words, at| !clause_before(words, at).iter().any(|word| word.is("not"))),
-    ("leads", deny::leads),
     ("orders", |words, at| order::is_order(words, at) || order::ordered(clause_before(words, at)).is_some()),
     ("only-order", |words, at| at > 0 && words[at - 1].is("only") && order::is_order(words, at - 1)),
 ];
@@ -299,46 +286,51 @@ fn look(fits: bool) -> Option<usize> {
     fits.then_some(0)
 }
 
-/// What takes the place of `<name>` in a pattern.
-fn slot(name: &str) -> Option<Slot> {
-    SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot)
-}
+type Takes = fn(&[Word]) -> Option<usize>;
 
-const SLOTS: [(&str, Slot); 36] = [
+const SLOTS: [(&str, Takes); 44] = [
     ("any", |words| one(words, |_| true)),
-    ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
+    ("plain", |words| one(words, |word| word.kind == steadfast_words::WordKind::Plain)),
     ("none", |words| look(words.is_empty())),
     ("over", |words| look(is_over(words))),
     ("end", |words| look(object::ends(words.first()))),
     ("colon", |words| one(words, |word| word.is_break() && word.raw == ":")),
     ("comma", |words| one(words, |word| word.is_break() && word.raw == ",")),
     ("or", |words| one(words, deny::is_or)),
-    ("listed", |words| deny::is_list_of_verbs(words).then_some(1)),
-    ("verb", |words| look(verb::is_verb(words))),
+    ("verb", |words| look(target::is_verb(words))),
     ("ing", |words| one(words, |word| word.text.ends_with("ing"))),
     ("ing-or-s", |words| one(words, |word| word.text.ends_with("ing") || word.text.ends_with('s'))),
     ("push", |words| one(words, |word| word.text.starts_with("push"))),
     ("search", |words| one(words, |word| word.text.starts_with("search") || word.is("access"))),
+    ("n't", |words| one(words, |word| word.text.ends_with("n't"))),
+    ("owner", |words| one(words, |word| word.text.ends_with("'s"))),
+    ("code", |words| one(words, target::is_code)),
+    ("branch", |words| one(words, target::is_branch)),
+    ("name", |words| one(words, object::is_name)),
+    ("nested-path", |words| one(words, |word| target::path(word).is_some_and(|path| path.contains('/')))),
+    ("others-alone", |words| object::of(words, |object| object.other && object.of.is_empty())),
+    ("everything", |words| object::of(words, |object| object.general && object.of.is_empty())),
+    ("things", |words| object::of(words, |object| !object.of.is_empty())),
+    ("in-person", |words| look(human_only::is_in_person(words))),
+    ("dash", |words| one(words, |word| word.text.starts_with('-'))),
+    ("real-flag", |words| one(words, |word| action::flag(word).is_some())),
     ("flag", |words| one(words, |word| word.text.starts_with("--"))),
-    ("program", |words| one(words, thing::is_program)),
+    ("program", |words| one(words, target::is_program)),
     ("runs", |words| one(words, noun::is_run)),
     ("network", |words| look(action::is_network(words))),
     ("impossible", |words| look(forbid::is_impossible(words))),
-    ("here", |words| look(left::is_here(words))),
     ("same", |words| predicate::same(words).map(|rest| words.len() - rest.len())),
-    ("named", |words| thing::named(words).map(|(_, len)| len)),
-    ("path", |words| one(words, |word| thing::path(word).is_some())),
-    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, Names::Known).len)),
+    ("named", |words| target::named(words).map(|(_, len)| len)),
+    ("path", |words| one(words, |word| target::path(word).is_some())),
+    ("place", |words| words.first().and_then(target::path).map(|_| object::object(words, Names::Known).len)),
     ("bare", |words| look(object::object(words, Names::Known).bare)),
     ("general", |words| look(object::object(words, Names::Known).general)),
-    ("command", |words| one(words, thing::is_command)),
-    ("dependencies", |words| look(about::dependencies(words).is_some())),
+    ("command", |words| one(words, target::is_command)),
+    ("dependencies", |words| look(action::dependencies(words).is_some())),
     ("force", |words| one(words, action::is_force)),
     ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),
-    ("wholly", |words| look(about::git_object(words) == about::Git::All)),
-    ("all", |words| look(about::git_object(words) != about::Git::Particular)),
     ("files", |words| look(action::makes_files(words))),
-    ("new-dependencies", |words| look(about::dependencies(words) == Some(true))),
+    ("new-dependencies", |words| look(action::dependencies(words) == Some(true))),
     ("stated", |words| look(noun::is_stated(words))),
     ("no-further", |words| look(noun::goes_no_further(words))),
 ];

@@ -1,15 +1,15 @@
-//! What a sentence allows again: a plain order to do it, or leave given for it.
+//! What a sentence allows again: a plain order to do it, leave given for it, or a correction. "Just look, change nothing" is
+//! about the request it stands in: the next request for a change is leave.
 
-use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_model::{Constraint, ConstraintKind};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
 use super::action::{Action, actions};
 use super::noun::deeds;
 use super::object::skip;
 use super::order::after_one;
-use super::thing;
-use super::verb::is_verb;
-use super::{grammar, list};
+use super::target::{self, is_verb};
+use super::{Lift, grammar, list, read, without};
 
 pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     if sentence.asks {
@@ -24,7 +24,7 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         }
         if order.first().is_some_and(|word| word.is_in(list("lift-makes")))
             || (leave && order.is_empty())
-            || makes_changes(order)
+            || grammar::fits("makes-changes", order).is_some()
         {
             found.push((ConstraintKind::Write, Vec::new()));
         }
@@ -48,9 +48,9 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         }
         // `fix the conflicts in app.py` is about the conflicts.
         let what = skip(&order[1..], &["the", "a", "my", "our", "this", "these", "any", "all", "in", "existing"]);
-        let direct = what.first().is_some_and(|word| thing::path(word).is_some() || thing::is_code(word))
-            || thing::named(what).is_some()
-            || what.get(1).is_some_and(thing::is_place);
+        let direct = what.first().is_some_and(|word| target::path(word).is_some() || target::is_code(word))
+            || target::named(what).is_some()
+            || what.get(1).is_some_and(target::is_place);
         // How a commit is made does not matter to whether.
         let order = order.iter().position(|word| word.is("with")).map_or(order, |with| &order[..with]);
         for (kind, of) in actions(order) {
@@ -81,7 +81,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     let mut found = Vec::new();
     let first = order.first();
     // `make the link red in theme.css`, `do src/styles too`.
-    let places = |from: &[Word]| from.iter().filter_map(thing::path).collect::<Vec<_>>();
+    let places = |from: &[Word]| from.iter().filter_map(target::path).collect::<Vec<_>>();
     let besides = clause.last().is_some_and(|word| word.is_one_of(&["too", "also"]))
         || clause.windows(2).any(|pair| pair[0].is("as") && pair[1].is("well"))
         || clause.first().is_some_and(|word| word.is_one_of(&["also", "now"]));
@@ -95,11 +95,11 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         found.push((K::Only, named));
     }
     // `touch anything`: no fence is left.
-    if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| thing::path(word).is_some()) {
+    if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| target::path(word).is_some()) {
         found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
     }
     if first.is_some_and(|word| word.is_one_of(&["create", "add", "write", "make"])) {
-        let files: Vec<String> = order.iter().filter_map(thing::path).collect();
+        let files: Vec<String> = order.iter().filter_map(target::path).collect();
         found.extend((!files.is_empty()).then_some((K::Create, files)));
     }
     // `add lodash`: a name that is no package lets nothing pass.
@@ -116,7 +116,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
 
 /// A name that can be a package's.
 fn package(word: &Word) -> Option<String> {
-    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_in(list("lift-words"));
+    let plain = matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_in(list("lift-words"));
     let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
     (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }
@@ -144,11 +144,6 @@ pub(super) fn makes_something(sentence: &Sentence) -> bool {
         })
 }
 
-fn makes_changes(order: &[Word]) -> bool {
-    order.first().is_some_and(|word| word.is("make"))
-        && order.iter().take(4).any(|word| word.is_one_of(&["change", "changes", "edits", "fix", "fixes"]))
-}
-
 /// What is ordered, and whether leave was given for it.
 fn ordered(clause: &[Word]) -> (&[Word], bool) {
     let mut rest = list("lift-fillers").skip(clause);
@@ -174,4 +169,159 @@ fn clauses(words: &[Word]) -> Vec<&[Word]> {
     }
     clauses.push(&words[start..]);
     clauses
+}
+
+/// Whether a prompt asks for a change, or says yes to one.
+///
+/// `let's try implementing this`, `can we change the text?` and `yes` do; `why was it changed?` and `does the test change
+/// anything?` do not.
+pub(super) fn wants_change(sentences: &[Sentence]) -> bool {
+    sentences.iter().filter(|sentence| !sentence.pasted).any(asks)
+}
+
+fn asks(sentence: &Sentence) -> bool {
+    let words: Vec<&Word> = sentence.words.iter().filter(|word| word.text != ",").collect();
+    let Some(first) = words.first() else { return false };
+    let is_request = words.len() > 1 && (first.is_in(list("turn-requests")) || is_change(first));
+    let is_yes = words.len() <= 3 && first.is_in(list("turn-yes"));
+    is_yes || is_request && words.iter().take(12).any(|word| is_change(word))
+}
+
+fn is_change(word: &Word) -> bool {
+    list("turn-changes").iter().any(|stem| {
+        word.text
+            .strip_prefix(stem[0])
+            .is_some_and(|rest| matches!(rest, "" | "e" | "y" | "ing" | "ting" | "ding" | "ping"))
+    })
+}
+
+/// Whether a sentence corrects what was said: `actually, commit`.
+fn corrects(words: &[Word]) -> bool {
+    let said = words
+        .iter()
+        .position(|word| !word.is_break() && !word.is_one_of(&["hmm", "oh", "ah", "ok", "no", "sorry", "but"]));
+    let from = said.unwrap_or(0);
+    list("correct-turns").at(words) > 0 || list("correct-turns").at(&words[from.min(words.len())..]) > 0
+}
+
+/// Makes two sentences of one that corrects itself: what was said, and what counts.
+pub(super) fn split(sentences: Vec<Sentence>) -> Vec<Sentence> {
+    let mut all = Vec::with_capacity(sentences.len());
+    for sentence in sentences {
+        let words = &sentence.words;
+        let at = (1..words.len()).find(|at| words[at - 1].is_break() && list("correct-turns").at(&words[*at..]) > 0);
+        match at {
+            Some(at) if !sentence.pasted => {
+                let (before, after) = (words[..at - 1].to_vec(), words[at..].to_vec());
+                all.push(Sentence { words: before, asks: false, ..sentence.clone() });
+                all.push(Sentence { words: after, ..sentence });
+            }
+            _ => all.push(sentence),
+        }
+    }
+    all
+}
+
+/// Takes out of what was forbidden before in the same text what a correction allows.
+pub(super) fn take_back(sentence: &Sentence, allowed: &[Lift], constraints: &mut Vec<Constraint>) {
+    if !corrects(&sentence.words) {
+        return;
+    }
+    if list("correct-take-back").at(&sentence.words) > 0 {
+        constraints.pop();
+    }
+    for lift in allowed {
+        let left = constraints.drain(..).filter_map(|constraint| without(constraint, lift)).collect();
+        *constraints = left;
+    }
+}
+
+/// A sentence that lifts a constraint, as the reader of prompts hears it. None: it is lifted with a command only.
+pub fn leave(constraint: &Constraint) -> Option<String> {
+    use ConstraintKind as K;
+    let of = constraint.of.first().map_or("", String::as_str);
+    let said = match constraint.kind {
+        K::Commit => "ok, commit it".to_owned(),
+        K::Push if of == "--force" => "ok, force-push it".to_owned(),
+        K::Push if of.is_empty() => "ok, push it".to_owned(),
+        K::Push => format!("ok, push to {of}"),
+        K::Branch => "you can create a branch".to_owned(),
+        K::PullRequest => "ok, open a PR".to_owned(),
+        K::Merge => "ok, merge it".to_owned(),
+        K::Dependencies => "you can add dependencies".to_owned(),
+        K::Install => "you can install anything".to_owned(),
+        K::Network => "you can use the network".to_owned(),
+        K::Touch => format!("you can edit {}", constraint.of.join(" and ")),
+        K::Only => "you can touch anything now".to_owned(),
+        K::Run if of == "deploy" => "ok, deploy it".to_owned(),
+        K::Run if of == "publish" => "ok, publish it".to_owned(),
+        K::Run if of.starts_with("--") => format!("you can use {of}"),
+        K::Run => format!("ok, run {of}"),
+        K::Delete => "you can delete files".to_owned(),
+        K::Rename => "you can rename files".to_owned(),
+        K::Write => "ok, fix it".to_owned(),
+        K::Create => "you can create new files".to_owned(),
+        K::Separate | K::Unknown => return None,
+    };
+    let heard = read(&said);
+    let lifts = heard.lifts.iter().try_fold(constraint.clone(), without).is_none();
+    (lifts && heard.constraints.is_empty()).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::understood;
+    use super::*;
+    use steadfast_words::prompt::sentences;
+
+    #[test]
+    fn a_request_for_a_change_and_a_yes_are_leave() {
+        for text in [
+            "let's try implementing this",
+            "can we change the text to something shorter?",
+            "Can we prefill the prompt with the old one?",
+            "yes",
+            "ok, go ahead",
+            "Now fix it.",
+            "there are merge conflicts. can you fix them?",
+        ] {
+            assert!(wants_change(&sentences(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_none() {
+        for text in [
+            "why is the change in the handler needed?",
+            "does the test also verify the id?",
+            "What would happen if we keep the hooks going?",
+            "Can you tell me how it works?",
+            "how does a metadata.json look today?",
+        ] {
+            assert!(!wants_change(&sentences(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_to_lift_a_constraint_lifts_it() {
+        for (text, said) in [
+            ("don't commit", "ok, commit it"),
+            ("don't push", "ok, push it"),
+            ("don't push to main", "ok, push to main"),
+            ("don't force-push", "ok, force-push it"),
+            ("no new dependencies", "you can add dependencies"),
+            ("don't open a PR", "ok, open a PR"),
+            ("only touch src/auth", "you can touch anything now"),
+            ("don't touch src/legacy", "you can edit src/legacy"),
+            ("don't touch the tests", "you can edit tests"),
+            ("don't run the tests", "ok, run tests"),
+            ("do not deploy", "ok, deploy it"),
+            ("never use --force", "you can use --force"),
+            ("don't create new files", "you can create new files"),
+            ("don't change anything", "ok, fix it"),
+        ] {
+            let constraint = understood(text).remove(0);
+            assert_eq!(leave(&constraint).as_deref(), Some(said), "{constraint:?}");
+        }
+    }
 }

@@ -4,48 +4,42 @@
 //! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
 //! a refusal nobody understands.
 
-mod about;
 mod action;
-mod approve;
 mod broken;
-mod correct;
 mod deny;
 mod fence;
 mod forbid;
 pub(crate) mod foreign;
 mod grammar;
-mod leave;
-mod left;
+mod human_only;
 mod lift;
 mod name;
 mod noun;
 mod object;
 mod order;
 mod predicate;
-mod refer;
+mod pronoun;
 mod refine;
-mod reserve;
-mod thing;
+mod target;
 mod tree;
-mod turn;
-mod verb;
 
 use std::sync::LazyLock;
 
 use steadfast_model::{
-    Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs,
+    Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Goal, GoalWord, NamedPath, Needs,
     PromptOrigin, State,
 };
 
-use crate::Heard;
+use crate::ParsedEvent;
 pub(crate) use broken::is_ours;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
-pub use leave::leave;
+pub use lift::leave;
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
+use steadfast_text::truncate_line;
 use steadfast_words::prompt::{self as words, Sentence, sentences};
-use steadfast_words::{Phrases, Vocabulary};
+use steadfast_words::{Phrases, Vocabulary, Word};
 pub use tree::found;
 
 /// What a text of a human says.
@@ -91,12 +85,12 @@ pub fn read(text: &str) -> Said {
     if let Some(said) = command(text) {
         return said;
     }
-    let sentences = correct::split(sentences(text));
-    let mut said = Said { wants_change: turn::wants_change(&sentences), ..Said::default() };
+    let sentences = lift::split(sentences(text));
+    let mut said = Said { wants_change: lift::wants_change(&sentences), ..Said::default() };
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
-        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(thing::path);
+        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(target::path);
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
@@ -107,22 +101,28 @@ pub fn read(text: &str) -> Said {
         for (kind, of) in forbidden {
             let known = said.constraints.iter().any(|known| known.kind == kind && known.of == of);
             if !known && said.constraints.len() < CONSTRAINTS {
-                said.constraints.push(Constraint { number: 0, kind, of, said: short(&sentence.said, Goal::SAID) });
+                said.constraints.push(Constraint {
+                    number: 0,
+                    kind,
+                    of,
+                    said: truncate_line(&sentence.said, Goal::SAID),
+                });
             }
         }
         if !sentence.pasted {
             let allowed = lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of });
             let allowed: Vec<Lift> = allowed.collect();
-            correct::take_back(sentence, &allowed, &mut said.constraints);
+            lift::take_back(sentence, &allowed, &mut said.constraints);
             said.lifts.extend(allowed);
         }
     }
-    dedup(&mut said.paths);
-    dedup(&mut said.names);
+    dedup(&mut said.paths, String::clone);
+    dedup(&mut said.names, String::clone);
     said.names.truncate(name::NAMES);
     fence(&mut said);
     keep_to_the_order(&mut said, &sentences);
-    said.constraints = distinct(std::mem::take(&mut said.constraints));
+    // A fence may be drawn twice in one sentence.
+    dedup(&mut said.constraints, |found| (found.kind, found.of.clone()));
     // Who forbids and allows the same in one breath forbids it.
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
@@ -136,28 +136,15 @@ pub fn read(text: &str) -> Said {
 
 /// A command of the host that a human typed: `/commit`, `/commit-push-pr`. It is leave for what it is called by.
 fn command(text: &str) -> Option<Said> {
-    use ConstraintKind as K;
-    let name = text.trim().strip_prefix('/')?.split_whitespace().next()?;
-    if name.contains('/') {
+    let mut words = text.trim().strip_prefix('/')?.split_whitespace();
+    let name = words.next().filter(|name| !name.contains('/'))?;
+    let parts: Vec<Word> = name.split(['-', ':', '_']).map(Word::of).collect();
+    if words.next().is_some() || parts.iter().any(|part| part.is_in(list("command-denies"))) {
         return None;
     }
-    let parts: Vec<&str> = name.split(['-', ':', '_']).collect();
-    if parts.iter().any(|part| matches!(*part, "no" | "not" | "dont" | "never" | "without" | "un" | "review" | "check"))
-    {
-        return None;
-    }
-    let mut lifts: Vec<Lift> = Vec::new();
-    for part in parts {
-        let kinds: &[K] = match part {
-            "commit" => &[K::Commit],
-            "push" => &[K::Push],
-            "pr" => &[K::PullRequest, K::Push],
-            "merge" => &[K::Merge],
-            _ => &[],
-        };
-        lifts.extend(kinds.iter().map(|kind| Lift { kind: *kind, of: Vec::new() }));
-    }
-    (!lifts.is_empty() && text.split_whitespace().nth(1).is_none()).then(|| Said { lifts, ..Said::default() })
+    let allowed = parts.chunks(1).flat_map(|part| grammar::read("command", part));
+    let lifts: Vec<Lift> = allowed.map(|(kind, of)| Lift { kind, of }).collect();
+    (!lifts.is_empty()).then(|| Said { lifts, ..Said::default() })
 }
 
 /// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
@@ -175,7 +162,7 @@ fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
 pub fn understood(text: &str) -> Vec<Constraint> {
     let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
     let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty()).unwrap_or_default();
-    found.into_iter().map(|constraint| Constraint { said: short(text, Goal::SAID), ..constraint }).collect()
+    found.into_iter().map(|constraint| Constraint { said: truncate_line(text, Goal::SAID), ..constraint }).collect()
 }
 
 /// What a plan's must-nots forbid, as far as an action shows it.
@@ -200,22 +187,15 @@ fn fence(said: &mut Said) {
     said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
 }
 
-/// Each once: a fence may be drawn twice in one sentence.
-fn distinct(constraints: Vec<Constraint>) -> Vec<Constraint> {
-    let mut kept: Vec<Constraint> = Vec::new();
-    for constraint in constraints {
-        if !kept.iter().any(|known| known.kind == constraint.kind && known.of == constraint.of) {
-            kept.push(constraint);
-        }
-    }
-    kept
-}
-
-fn dedup<T: Clone + PartialEq>(all: &mut Vec<T>) {
-    let mut seen: Vec<T> = Vec::new();
+/// Keeps the first of each.
+fn dedup<T, K: PartialEq>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
+    let mut seen: Vec<K> = Vec::new();
     all.retain(|one| {
-        let new = !seen.contains(one);
-        seen.push(one.clone());
+        let key = key(one);
+        let new = !seen.contains(&key);
+        if new {
+            seen.push(key);
+        }
         new
     });
 }
@@ -230,14 +210,14 @@ pub(crate) fn text(event: &Event) -> Option<&str> {
 }
 
 /// Names are looked for in the tree, those apart that were found.
-pub(crate) fn needs(state: &State, event: &Heard<'_>) -> Needs {
+pub(crate) fn needs(state: &State, event: &ParsedEvent<'_>) -> Needs {
     let is_known = |name: &String| state.goal.iter().flat_map(|goal| &goal.found).any(|found| found.name == *name);
     let found = event.said().is_some_and(|said| !said.names.iter().all(is_known));
     Needs { found, ..Needs::default() }
 }
 
 /// What an event does to a session's goal.
-pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
+pub(crate) fn changes(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
     let found = match &facts.found {
         Fact::Known(found) => found.as_slice(),
         Fact::Unknown(_) | Fact::NotAsked => &[],
@@ -261,7 +241,7 @@ pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Ch
     }
 }
 
-fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Change> {
+fn prompted(state: &State, text: &str, said: &Said, found: &[NamedPath]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let goal = state.goal.as_ref().filter(|goal| !goal.text.is_empty() || !goal.scope.is_empty());
     let is_new = |goal: &Goal| {
@@ -273,7 +253,7 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
         // What is named later belongs to it, too.
         Some(goal) if is_new(goal) => {
             let scope: Vec<String> = goal.scope.iter().chain(&said.paths).cloned().collect();
-            let found: Vec<Found> = goal.found.iter().chain(found).cloned().collect();
+            let found: Vec<NamedPath> = goal.found.iter().chain(found).cloned().collect();
             changes.push(goal_set(&goal.text, &scope, &found));
         }
         _ => {}
@@ -283,12 +263,12 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
     changes
 }
 
-fn goal_set(text: &str, paths: &[String], found: &[Found]) -> Change {
+fn goal_set(text: &str, paths: &[String], found: &[NamedPath]) -> Change {
     let mut scope: Vec<String> = paths.iter().chain(found.iter().map(|found| &found.path)).cloned().collect();
     let mut found = found.to_vec();
-    dedup(&mut scope);
-    dedup(&mut found);
-    Change::GoalSet { text: short(text, Goal::TEXT), scope, found }
+    dedup(&mut scope, String::clone);
+    dedup(&mut found, NamedPath::clone);
+    Change::GoalSet { text: truncate_line(text, Goal::TEXT), scope, found }
 }
 
 /// A greeting or a `/command` is no task.
@@ -354,7 +334,7 @@ fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
         // A path that may be touched is inside the fence from now on.
         (K::Only, K::Touch | K::Only) => {
             constraint.of.extend(lift.of.iter().cloned());
-            dedup(&mut constraint.of);
+            dedup(&mut constraint.of, String::clone);
         }
         // `push it` is not yet `force-push it`.
         (K::Push, K::Push) if lift.of.is_empty() => return (!constraint.of.is_empty()).then_some(constraint),
@@ -366,15 +346,6 @@ fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
         }
     }
     Some(constraint)
-}
-
-/// At most so many characters of a text, on one line.
-fn short(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most.saturating_sub(1)) {
-        Some((end, _)) if line.chars().count() > most => format!("{}…", &line[..end]),
-        _ => line,
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What a human calls by its name without saying where it is: `TokenStore`, `token_store`, the token module.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::list;
-use super::thing;
+use super::target;
 
 /// The most names of one prompt.
 pub(super) const NAMES: usize = 12;
@@ -16,11 +16,11 @@ pub(super) fn names(words: &[Word]) -> Vec<String> {
             || words.get(at + 1).is_some_and(|next| next.is_in(list("name-parts"))) && !word.is_in(list("name-light"));
         // Most words are plain ones, and are told by that.
         let is_one = match word.kind {
-            Kind::Code => true,
-            Kind::Plain => is_snake(&word.raw) || is_camel(&word.raw) || is_part(),
-            Kind::Quoted | Kind::Break => false,
+            WordKind::Code => true,
+            WordKind::Plain => is_snake(&word.raw) || is_camel(&word.raw) || is_part(),
+            WordKind::Quoted | WordKind::Break => false,
         };
-        if is_one && thing::path(word).is_none() && !thing::is_program(word) {
+        if is_one && target::path(word).is_none() && !target::is_program(word) {
             all.extend(parts(word).map(str::to_owned));
         }
     }
@@ -30,7 +30,7 @@ pub(super) fn names(words: &[Word]) -> Vec<String> {
 /// `TokenStore::open(path)`, `store.open()`: each part may be what a file is called.
 fn parts(word: &Word) -> impl Iterator<Item = &str> {
     let called = word.raw.split('(').next().unwrap_or_default();
-    let is_plain = word.kind == Kind::Plain;
+    let is_plain = word.kind == WordKind::Plain;
     let all = called.split("::").flat_map(|part| part.split('.')).filter(|part| is_name(part));
     all.filter(move |part| !is_plain || *part == called || is_snake(part) || is_camel(part))
 }

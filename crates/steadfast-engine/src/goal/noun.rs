@@ -3,13 +3,13 @@
 //! What there is or was, is none: `no network is the reason`.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
-use super::about::dependencies;
-use super::action::{Action, made};
+use super::action::Action;
+use super::action::dependencies;
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
-use super::{action, grammar, thing};
+use super::{action, grammar, target};
 
 /// `test changes`, `tests should be changed`.
 fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
@@ -23,9 +23,9 @@ fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
     let (name, len) = match words.first()? {
         first if first.is("test") => ("tests".to_owned(), 1),
         first if first.is_one_of(&["files", "file", "code"]) => (String::new(), 1),
-        first => thing::path(first)
+        first => target::path(first)
             .map(|path| (path, 1))
-            .or_else(|| thing::named(words).map(|(name, len)| (name.to_owned(), len)))?,
+            .or_else(|| target::named(words).map(|(name, len)| (name.to_owned(), len)))?,
     };
     let of = if name.is_empty() { Vec::new() } else { vec![name] };
     let touch = if of.is_empty() { K::Write } else { K::Touch };
@@ -35,15 +35,9 @@ fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
         {
             (is_over(tail)).then(|| vec![(touch, of)])
         }
-        [modal, be, done, tail @ ..]
-            if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") && is_over(tail) =>
-        {
-            match done.text.as_str() {
-                "changed" | "touched" | "modified" | "edited" => Some(vec![(touch, of)]),
-                "deleted" | "removed" => Some(vec![(K::Delete, of)]),
-                "renamed" | "moved" => Some(vec![(K::Rename, of)]),
-                _ => None,
-            }
+        [modal, be, done @ ..] if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") => {
+            let (kind, _) = grammar::read("done", done).pop()?;
+            Some(vec![(if kind == K::Touch { touch } else { kind }, of)])
         }
         _ => None,
     }
@@ -57,8 +51,7 @@ pub(super) fn deeds(words: &[Word]) -> Vec<Action> {
         if part.is_empty() {
             continue;
         }
-        let named = made(part);
-        let actions = if named.is_empty() { grammar::read("noun", part) } else { named };
+        let actions = grammar::read("deed", part);
         if actions.is_empty() {
             return Vec::new();
         }
@@ -101,7 +94,7 @@ pub(super) fn new_dependencies(words: &[Word]) -> Vec<Action> {
 /// Programs whose name alone says that they are run.
 pub(super) fn is_run(word: &Word) -> bool {
     let spoken = ["make", "find", "go", "node", "rails", "python"];
-    thing::is_program(word) && !word.is_one_of(&spoken) || word.kind == Kind::Code && thing::is_command(word)
+    target::is_program(word) && !word.is_one_of(&spoken) || word.kind == WordKind::Code && target::is_command(word)
 }
 
 pub(super) fn goes_no_further(tail: &[Word]) -> bool {

@@ -1,9 +1,8 @@
 //! What a verb is about.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
-use super::list;
-use super::thing;
+use super::{grammar, list, target};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
@@ -34,41 +33,37 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
     let mut inside = false;
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        let next = words.get(at + 1);
+        let (rest, next) = (&words[at..], words.get(at + 1));
         if word.is_break() {
             let goes_on = !object.of.is_empty() && word.raw == "," && lists_on(&words[at + 1..]);
             if !goes_on {
                 break;
             }
-        } else if let Some(path) = thing::path(word) {
+        } else if let Some(path) = target::path(word) {
             if inside && !object.outside {
                 object.of.retain(|name| name.contains(['/', '.', '*']));
             }
             object.of.push(path);
-            if next.is_some_and(thing::is_place) {
+            if next.is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if thing::is_place(word) && next.is_some_and(|next| thing::path(next).is_some()) {
+        } else if target::is_place(word) && next.is_some_and(|next| target::path(next).is_some()) {
             // `the folder legacy/`.
-        } else if word.is_one_of(&["outside", "except", "besides", "beyond"])
-            || (word.is("other") && next.is_some_and(|next| next.is("than")))
-            || (word.is("apart") && next.is_some_and(|next| next.is("from")))
-            || (word.is("but") && object.general)
+        } else if let Some(taken) = grammar::taken("outside", rest)
+            .or_else(|| object.general.then(|| grammar::taken("but-for", rest)).flatten())
         {
             object.outside = true;
-            at += usize::from(
-                word.is_one_of(&["other", "apart"]) || next.is_some_and(|next| next.is("of") || next.is("for")),
-            );
-        } else if let Some((name, len)) = thing::named(&words[at..]) {
+            at += taken - 1;
+        } else if let Some((name, len)) = target::named(&words[at..]) {
             object.of.push(name.to_owned());
             at += len - 1;
-            if words.get(at + 1).is_some_and(thing::is_place) {
+            if words.get(at + 1).is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if next.is_some_and(thing::is_place) && is_name(word) {
+        } else if next.is_some_and(target::is_place) && is_name(word) {
             object.of.push(word.raw.clone());
             at += 1;
-        } else if word.kind == Kind::Code && is_name(word) {
+        } else if word.kind == WordKind::Code && is_name(word) {
             object.of.push(word.raw.clone());
         } else if word.is_in(list("object-general")) {
             // `the file` is a certain one.
@@ -78,37 +73,19 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             object.general = true;
         } else if word.is("else") {
             object.other = true;
-        } else if word.is("rest")
-            || word.is("other")
-                && next.is_some_and(|next| next.is_one_of(&["files", "code", "folders", "modules", "places"]))
-        {
+        } else if let Some(taken) = grammar::taken("others", rest) {
             object.other = true;
             object.general = true;
-            let of = words[at + 1..].iter().take_while(|word| word.is_in(list("object-rest"))).count();
-            at += of;
-        } else if next.is_some_and(|next| next.is_one_of(&["code", "files", "types", "components", "scripts", "pages"]))
-            && is_name(word)
-            && words.get(at + 2).is_some_and(|word| word.is_one_of(&["in", "under", "inside", "within"]))
-            && words[at + 3..].iter().find(|word| !word.is("the")).and_then(thing::path).is_some()
-        {
-            // `the production code in src/`.
-            at += 1;
-        } else if next.is_some_and(|next| next.is_one_of(&["in", "under", "inside", "within", "below"]))
-            && is_name(word)
-            && words[at + 2..].iter().find(|word| !word.is("the")).and_then(thing::path).is_some()
-        {
-            // `my dotfiles in config/`: where they are is what counts.
+            at += taken - 1;
+        } else if let Some(taken) = grammar::taken("what-in-a-place", rest) {
+            at += taken - 1;
         } else if word.is_one_of(&["and", "or", "nor"]) {
             if !object.of.is_empty() && !lists_on(&words[at + 1..]) {
                 break;
             }
-        } else if word.is("that")
-            && object.general
-            && matches!(&words[at + 1..], [are, not, inside, ..]
-                if are.is("are") && not.is("not") && inside.is_one_of(&["in", "inside", "within", "under"]))
-        {
+        } else if let Some(taken) = grammar::taken("not-inside", rest).filter(|_| object.general) {
             object.outside = true;
-            at += 3;
+            at += taken - 1;
         } else if word.is("that") && (object.general || !object.of.is_empty()) {
             // `files that are still referenced`: certain ones.
             break;
@@ -126,63 +103,32 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
     object
 }
 
+/// How many words an object takes that is of this sort.
+pub(super) fn of(words: &[Word], sort: fn(&Object) -> bool) -> Option<usize> {
+    Some(object(words, Names::Any)).filter(sort).map(|object| object.len)
+}
+
 /// Whether a list of names goes on here.
 fn lists_on(words: &[Word]) -> bool {
     let mut rest =
         words.iter().skip_while(|word| word.is_in(list("object-light")) || word.is_one_of(&["and", "or", "nor"]));
     let skipped = words.len() - rest.clone().count();
     rest.next().is_some_and(|word| {
-        thing::path(word).is_some()
-            || thing::named(&words[skipped..]).is_some()
-            || words.get(skipped + 1).is_some_and(thing::is_place)
+        target::path(word).is_some()
+            || target::named(&words[skipped..]).is_some()
+            || words.get(skipped + 1).is_some_and(target::is_place)
             || word.is_in(list("object-general"))
     })
 }
 
-fn is_name(word: &Word) -> bool {
+pub(super) fn is_name(word: &Word) -> bool {
     let shaped = word.raw.len() > 2
         && word.raw.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
         && !word.is_in(list("object-light"))
         && !word.is_in(list("object-general"))
-        && !word.is_in(list("object-stop"));
-    let general = [
-        "git",
-        "imports",
-        "exports",
-        "comments",
-        "names",
-        "formatting",
-        "signature",
-        "signatures",
-        "logic",
-        "order",
-        "structure",
-        "indentation",
-        "whitespace",
-        "variables",
-        "functions",
-        "unrelated",
-        "related",
-        "irrelevant",
-        "such",
-        "some",
-        "many",
-        "necessary",
-        "unnecessary",
-        "certain",
-        "random",
-        "database",
-        "production",
-        "prod",
-        "behaviour",
-        "behavior",
-        "disk",
-        "line",
-        "lines",
-        "same",
-        "config",
-    ];
-    shaped && matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_one_of(&general)
+        && !word.is_in(list("object-stop"))
+        && !word.is_in(list("object-no-name"));
+    shaped && matches!(word.kind, WordKind::Plain | WordKind::Code)
 }
 
 /// Whether nothing more is said of the verb.

@@ -3,8 +3,8 @@
 
 use steadfast_words::Word;
 
-use super::list;
 use super::object::skip;
+use super::{grammar, list};
 
 /// The words of this clause up to here.
 pub(super) fn clause_before(words: &[Word], at: usize) -> &[Word] {
@@ -15,7 +15,9 @@ pub(super) fn clause_before(words: &[Word], at: usize) -> &[Word] {
 
 /// Whether an order may begin here.
 pub(super) fn is_order(words: &[Word], at: usize) -> bool {
-    let before = done_first(skip(clause_before(words, at), &["and", "please", "but", "as"]));
+    let before = skip(clause_before(words, at), &["and", "please", "but", "as"]);
+    // `when finished`, `once you're done`: then, and now.
+    let before = grammar::fits("done-first", before).map_or(before, |found| found.rest);
     if is_said(before, &["i", "said"]) || is_said(before, &["i", "repeat"]) {
         return true;
     }
@@ -26,20 +28,6 @@ pub(super) fn is_order(words: &[Word], at: usize) -> bool {
     (told || before.iter().all(|word| word.is_in(list("order-fillers"))))
         && !is_supposed(&words[..at])
         && !is_reported(&words[..at])
-}
-
-/// `when finished`, `once you're done`: then, and now.
-fn done_first(before: &[Word]) -> &[Word] {
-    match before {
-        [when, rest @ ..] if when.is_one_of(&["when", "once", "after"]) => {
-            let rest = skip(rest, &["you're", "you", "are", "all", "it's", "that's"]);
-            match rest {
-                [done, rest @ ..] if done.is_one_of(&["done", "finished", "ready", "that"]) => rest,
-                _ => before,
-            }
-        }
-        _ => before,
-    }
 }
 
 /// `the linter complains: do not use it`: somebody else's words, up to where the human's own go on.
@@ -105,14 +93,5 @@ pub(super) fn is_said(words: &[Word], texts: &[&str]) -> bool {
 
 /// Whether a clause is over here, but for what says when, why or for whom: `for now`, `until I say so`, `please`.
 pub(super) fn is_over(words: &[Word]) -> bool {
-    let [first, rest @ ..] = words else { return true };
-    let to_whom = |word: &Word| {
-        word.is_one_of(&["now", "you", "the", "this", "today", "me", "all", "any", "a", "that", "at", "moment"])
-    };
-    let end = rest.iter().position(|word| word.is_break() || word.is("and")).unwrap_or(rest.len());
-    let on_this = first.is_one_of(&["on", "in", "at"]) && end == 2 && rest[0].is_one_of(&["this", "my", "our", "here"]);
-    let for_now = first.is_one_of(&["for", "to", "at", "in"])
-        && rest.first().is_some_and(to_whom)
-        && rest.iter().skip(1).all(|word| to_whom(word) || word.is_break() || word.is_one_of(&["task", "one", "pr"]));
-    first.is_break() || first.is_in(list("order-goes-on")) || for_now || on_this
+    grammar::fits("over", words).is_some()
 }

@@ -12,7 +12,7 @@ use super::list;
 use super::noun::deeds;
 use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_over, is_reported, is_said};
-use super::verb::is_verb;
+use super::target::is_verb;
 
 /// What `is` or `are` here says of what stands before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
@@ -97,30 +97,24 @@ pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
 
 /// `nothing should be committed`, `the schema must not be changed`.
 fn done_to(subject: &[Word], done: &[Word]) -> Vec<Action> {
-    let Some((verb, rest)) = done.split_first() else { return Vec::new() };
+    let Some((_, rest)) = done.split_first() else { return Vec::new() };
     if rest.iter().any(|word| word.is_in(list("predicate-when"))) {
         return Vec::new();
     }
     if is_said(subject, &["this"]) || is_said(subject, &["it"]) {
         return read("done_to_all", done);
     }
-    if !is_over(rest) {
-        return Vec::new();
-    }
     use ConstraintKind as K;
-    let kind = match verb.text.as_str() {
-        "changed" | "touched" | "modified" | "edited" | "altered" | "rewritten" => return touched(subject),
-        "deleted" | "removed" => K::Delete,
-        "renamed" | "moved" => K::Rename,
-        "run" | "executed" => K::Run,
-        _ => return Vec::new(),
-    };
+    let Some((kind, _)) = read("done", done).pop() else { return Vec::new() };
     // Files are moved by whoever works here; what a program moves is more than files.
     let files = skip(subject, &["existing", "any", "the", "all"]);
-    if is_said(files, &["files"]) && kind != K::Run {
+    if is_said(files, &["files"]) && matches!(kind, K::Delete | K::Rename) {
         return vec![(kind, Vec::new())];
     }
     let named = touched(subject);
+    if kind == K::Touch {
+        return named;
+    }
     named.into_iter().filter(|(found, _)| *found == K::Touch).map(|(_, of)| (kind, of)).collect()
 }
 
@@ -178,4 +172,16 @@ fn inside(words: &[Word]) -> &[Word] {
     let before = &words[..words.len() - found.rest.len()];
     let outside = before.iter().any(|word| word.is_one_of(&["outside", "except", "not", "no", "only"]));
     if outside { words } else { found.rest }
+}
+
+/// What is left as it is, whatever is outside of it or not.
+pub(super) fn named(what: &[Word]) -> Vec<Action> {
+    let object = object(what, Names::Any);
+    vec![(if object.outside { ConstraintKind::Only } else { ConstraintKind::Touch }, object.of)]
+}
+
+/// A thing, by any name.
+pub(super) fn any_thing(what: &[Word]) -> Vec<Action> {
+    let object = object(what, Names::Any);
+    if object.of.is_empty() || object.outside { Vec::new() } else { vec![(ConstraintKind::Touch, object.of)] }
 }

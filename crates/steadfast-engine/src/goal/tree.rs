@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use steadfast_model::{Found, Goal};
+use steadfast_model::{Goal, NamedPath};
 
 /// A name that is at more places than these, beside one folder, says nothing of where the work is.
 const PLACES: usize = 8;
@@ -17,11 +17,11 @@ const PLACES: usize = 8;
 /// let paths: Vec<(&str, &str)> = found.iter().map(|found| (found.name.as_str(), found.path.as_str())).collect();
 /// assert_eq!(paths, [("billing", "src/billing/"), ("TokenStore", "src/token_store.rs")]);
 /// ```
-pub fn found(names: &[String], tree: &[String]) -> Vec<Found> {
+pub fn found(names: &[String], tree: &[String]) -> Vec<NamedPath> {
     let mut all = Vec::new();
     for name in names {
         let paths = places(&plain(name), tree);
-        all.extend(paths.into_iter().map(|path| Found { name: name.clone(), path }));
+        all.extend(paths.into_iter().map(|path| NamedPath { name: name.clone(), path }));
     }
     all.truncate(Goal::SCOPE);
     all

@@ -1,6 +1,6 @@
 //! What an order is about: whether the words after a verb are the plan, a part of it, or something else.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::topic::Topic;
 use super::{begins, list};
@@ -177,7 +177,7 @@ fn is_tail(words: &[Word], topic: &Topic) -> bool {
 }
 
 fn ends_or(class: &str, words: &[Word]) -> bool {
-    words.first().is_none_or(|word| word.is_break() || word.kind != Kind::Plain || list(class).at(words) > 0)
+    words.first().is_none_or(|word| word.is_break() || word.kind != WordKind::Plain || list(class).at(words) > 0)
 }
 
 /// `2`, which may count something.

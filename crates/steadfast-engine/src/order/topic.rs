@@ -1,7 +1,7 @@
 //! What the plan is called, and whether it was spoken of.
 
 use steadfast_model::PlanView;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 /// The names of a plan, as far as they are read.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Topic {
             return 0;
         }
         // Between quotes it is one word.
-        if first.kind != Kind::Plain && text == self.title.join(" ") {
+        if first.kind != WordKind::Plain && text == self.title.join(" ") {
             return 1;
         }
         let stands =
@@ -56,7 +56,7 @@ impl Topic {
     pub(super) fn is_id(&self, word: &Word) -> bool {
         let text = word.text.trim_start_matches('#');
         let is_named = |id: &String| id == text || shape(id).is_some_and(|known| Some(known) == shape(text));
-        matches!(word.kind, Kind::Plain | Kind::Code) && self.ids.iter().any(is_named)
+        matches!(word.kind, WordKind::Plain | WordKind::Code) && self.ids.iter().any(is_named)
     }
 }
 

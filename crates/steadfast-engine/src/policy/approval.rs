@@ -19,7 +19,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 
 #[derive(Debug)]
 pub(super) struct Approval;
@@ -37,7 +37,7 @@ impl Policy for Approval {
         rules.approval_mode
     }
 
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         // A session that knows of no gate is not made to wait for one.
         let closed = state.gate.is_some();
         let (gate, seal, tree) = match &event.kind {
@@ -73,7 +73,7 @@ impl Policy for Approval {
         Needs { gate, seal, tree, running, uncommitted, aliases, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         match &event.kind {
             EventKind::GateClosed(gate) => {
                 let known = GateState { running: facts.running != Fact::Known(false), ..GateState::of(gate) };
@@ -163,7 +163,7 @@ fn is_named(agent_type: &str, role: &str) -> bool {
 /// A closed gate and an event before it.
 struct Closed<'a> {
     state: &'a State,
-    event: &'a Heard<'a>,
+    event: &'a ParsedEvent<'a>,
     facts: &'a Facts,
     gate: Gate,
     /// What the session remembers of it; nothing where it sees it for the first time.
@@ -173,7 +173,7 @@ struct Closed<'a> {
 }
 
 impl<'a> Closed<'a> {
-    fn before(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts) -> Option<Self> {
+    fn before(state: &'a State, event: &'a ParsedEvent<'a>, facts: &'a Facts) -> Option<Self> {
         let known = state.gate.as_ref();
         let (gate, unmarked) = match (&facts.gate, known) {
             (Some(gate), _) => (readable(state, event, gate), false),
@@ -183,7 +183,7 @@ impl<'a> Closed<'a> {
         Some(Self { state, event, facts, gate, known, unmarked })
     }
 
-    fn by(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, gate: Gate) -> Self {
+    fn by(state: &'a State, event: &'a ParsedEvent<'a>, facts: &'a Facts, gate: Gate) -> Self {
         Self { state, event, facts, gate, known: None, unmarked: true }
     }
 

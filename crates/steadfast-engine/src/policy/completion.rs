@@ -7,7 +7,7 @@
 mod binding;
 mod brief;
 mod loop_order;
-mod looped;
+mod loops;
 mod promise;
 mod subagent;
 mod text;
@@ -21,7 +21,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 use promise::Promise;
 use text::Ways;
 
@@ -47,7 +47,7 @@ impl Policy for Completion {
         rules.completion
     }
 
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let asks = match &event.kind {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
@@ -61,13 +61,13 @@ impl Policy for Completion {
         Needs {
             plan: asks && enabled,
             task_files: asks && enabled && binding::wants_files(state, event),
-            looped: enabled && looped::is_asked(event),
+            looped: enabled && loops::is_asked(event),
             processes: asks && enabled && waiting::needs_processes(event),
             ..Needs::default()
         }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }
@@ -77,7 +77,7 @@ impl Policy for Completion {
         }
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => {
-                let judged = looped::stop(state, event, stopping, facts, stop(state, event, stopping, facts));
+                let judged = loops::stop(state, event, stopping, facts, stop(state, event, stopping, facts));
                 if owned_plan(state, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
             }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
@@ -89,13 +89,13 @@ impl Policy for Completion {
             }
             EventKind::SessionStart { source } => {
                 let started = binding::inherit(state, facts, start(state, event, *source, facts));
-                let started = looped::start(event, *source, facts, started);
+                let started = loops::start(event, *source, facts, started);
                 changed_spec(told(started, facts, Verdict::Context), *source, facts)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
-                looped::prompt(event, text, facts, binding::prompt(state, event, text, facts))
+                loops::prompt(event, text, facts, binding::prompt(state, event, text, facts))
             }
-            EventKind::Binding(word) => looped::word(event, word, facts, binding::word(state, event, word)),
+            EventKind::Binding(word) => loops::word(event, word, facts, binding::word(state, event, word)),
             EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
             EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {
                 Judgement { changes: vec![Change::Binding(BindingChange::Ordered)], ..Judgement::default() }

@@ -23,7 +23,7 @@ use self::package::{Installs, installs};
 pub(crate) use self::place::{covers, is_free, is_manifest};
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::goal::{foreign, is_ours};
 
 /// Our own server has its own authority.
@@ -49,7 +49,7 @@ impl Policy for Constraint {
         rules.constraint
     }
 
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         // Most sessions forbid nothing, and pay nothing.
         let set = &state.rules.drift;
         let free = state.constraints().is_empty() && state.must_nots.is_empty() && set.constraints.is_empty();
@@ -68,7 +68,7 @@ impl Policy for Constraint {
         }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         let call = match &event.kind {
             EventKind::PreTool(call) => call,
             EventKind::PostTool(result) => return watch::end(state, &result.call, facts),
@@ -86,7 +86,7 @@ impl Policy for Constraint {
                 Judgement::default()
             };
         }
-        let deed = Deed::of(event, call, state.rules.approval.scratch(), facts);
+        let deed = Operation::of(event, call, state.rules.approval.scratch(), facts);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
         // What broke a must-not may be written to take it back, and nothing else.
         let deed = deed.without(&state.taking_back);
@@ -100,7 +100,7 @@ impl Policy for Constraint {
 }
 
 /// A prompt that seems to forbid something in another language: its human is told once what is understood.
-fn unheard(event: &Heard<'_>, text: &str) -> Judgement {
+fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
     let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
     let note = format!(
@@ -122,7 +122,7 @@ enum Source {
 }
 
 /// What a call would do, as far as it shows.
-struct Deed<'a> {
+struct Operation<'a> {
     call: &'a ToolCall,
     cwd: &'a str,
     scratch: &'a str,
@@ -150,8 +150,8 @@ enum Finding {
     Unsure(String),
 }
 
-impl<'a> Deed<'a> {
-    fn of(event: &'a Heard<'a>, call: &'a ToolCall, scratch: &'a str, facts: &'a Facts) -> Self {
+impl<'a> Operation<'a> {
+    fn of(event: &'a ParsedEvent<'a>, call: &'a ToolCall, scratch: &'a str, facts: &'a Facts) -> Self {
         let cwd = event.cwd.as_str();
         let behind_links = &facts.behind_links;
         let mut deed = Self {

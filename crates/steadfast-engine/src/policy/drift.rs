@@ -14,9 +14,10 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::drift::{
-    Deed, Leads, Scope, Scored, Without, explored, failure, folder, mark, prompted, score, unix, went, wrote,
+    Leads, StepScore, ToolEffects, Without, WorkScope, explored, failure, folder, mark, prompted, score, unix, went,
+    wrote,
 };
 
 /// How many writing steps the agent is given to answer a correction before it hears the next level. The calls of one
@@ -44,19 +45,19 @@ impl Policy for Drift {
 
     /// What a call does not show has to be looked at. The task at hand, or the history, may name what would otherwise lead
     /// away.
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
-        let Some(deed) = deed_of(state, event) else { return Needs::default() };
-        let astray = leads_away(state, &deed);
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
+        let Some(effects) = deed_of(state, event) else { return Needs::default() };
+        let astray = leads_away(state, &effects);
         Needs {
-            plan: astray || deed.changes_files() && is_undeclared(state),
+            plan: astray || effects.changes_files() && is_undeclared(state),
             neighbours: astray,
             // Before the first write nothing leads away, and git need not be asked.
-            changed: deed.unknown && (state.drift.at_work || deed.kind == Some(StepKind::Delegate)),
+            changed: effects.unknown && (state.drift.at_work || effects.kind == Some(StepKind::Delegate)),
             ..Needs::default()
         }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         follow(state, event, facts, Without::default())
     }
 }
@@ -68,7 +69,7 @@ fn is_undeclared(state: &State) -> bool {
 }
 
 /// What the policy says of an event, with signals left out.
-pub fn follow(state: &State, event: &Heard<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
+pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
@@ -88,53 +89,53 @@ fn root<'a>(state: &'a State, event: &'a Event) -> Cow<'a, str> {
     if state.drift.root.is_empty() { unix(&event.cwd, &event.cwd) } else { Cow::Borrowed(&state.drift.root) }
 }
 
-fn deed(state: &State, event: &Heard<'_>) -> Deed {
-    Deed::of(event, &root(state, event), state.rules.approval.scratch())
+fn effects(state: &State, event: &ParsedEvent<'_>) -> ToolEffects {
+    ToolEffects::of(event, &root(state, event), state.rules.approval.scratch())
 }
 
 /// What came back with an event.
-fn deed_of(state: &State, event: &Heard<'_>) -> Option<Deed> {
+fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
     match &event.kind {
-        EventKind::PostTool(_) => Some(deed(state, event)),
-        EventKind::SubagentStop(_) => Some(Deed::delegated()),
+        EventKind::PostTool(_) => Some(effects(state, event)),
+        EventKind::SubagentStop(_) => Some(ToolEffects::delegated()),
         _ => None,
     }
 }
 
 /// What changed while it ran is what it wrote, but for what the session wrote before: who runs a formatter over it does
 /// nothing new. Nor is anything said again about a folder of which the agent was told.
-fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
+fn take_in(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
     let places = &state.drift.places;
     let is_new = |path: &&String| {
         !places.known.contains(path)
             && !places.fresh.contains(path)
             && !places.told.iter().any(|told| told == folder(path))
     };
-    deed.changed(changed.iter().filter(is_new), &root(state, event), state.rules.approval.scratch());
+    effects.changed(changed.iter().filter(is_new), &root(state, event), state.rules.approval.scratch());
 }
 
 /// What an event shows that was written, and what changed besides.
-pub fn written(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
-    let mut deed = deed_of(state, event).unwrap_or_default();
+pub fn written(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
+    let mut effects = deed_of(state, event).unwrap_or_default();
     if let Fact::Known(changed) = changed {
-        take_in(&mut deed, state, event, changed);
+        take_in(&mut effects, state, event, changed);
     }
-    deed.writes
+    effects.writes
 }
 
 /// Whether the files that a command turned out to change lead away from the goal. The task at hand and the history are
 /// then needed as for a call that shows what it writes.
-pub fn leads_astray(state: &State, event: &Heard<'_>, changed: &[String]) -> bool {
-    let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return false };
-    take_in(&mut deed, state, event, changed);
-    leads_away(state, &deed)
+pub fn leads_astray(state: &State, event: &ParsedEvent<'_>, changed: &[String]) -> bool {
+    let Some(mut effects) = deed_of(state, event).filter(|effects| effects.unknown) else { return false };
+    take_in(&mut effects, state, event, changed);
+    leads_away(state, &effects)
 }
 
 /// Whether what is written would be spoken of.
-fn leads_away(state: &State, deed: &Deed) -> bool {
-    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
-    let scored = || score(&state.drift, scope, deed, None, Without::default());
-    deed.changes_files() && scored().is_some_and(|scored| scored.score.level() > Level::None)
+fn leads_away(state: &State, effects: &ToolEffects) -> bool {
+    let scope = WorkScope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..WorkScope::default() };
+    let scored = || score(&state.drift, scope, effects, None, Without::default());
+    effects.changes_files() && scored().is_some_and(|scored| scored.score.level() > Level::None)
 }
 
 fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
@@ -164,13 +165,13 @@ fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
 }
 
 /// With `enforce`, what would be answered with the last level does not happen.
-fn before(state: &State, event: &Heard<'_>, without: Without<'_>) -> Judgement {
-    let deed = deed(state, event);
-    if !deed.changes_files() {
+fn before(state: &State, event: &ParsedEvent<'_>, without: Without<'_>) -> Judgement {
+    let effects = effects(state, event);
+    if !effects.changes_files() {
         return Judgement::default();
     }
-    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
-    let scored = score(&state.drift, scope, &deed, None, without);
+    let scope = WorkScope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..WorkScope::default() };
+    let scored = score(&state.drift, scope, &effects, None, without);
     let Some(scored) = scored else { return Judgement::default() };
     if level(&state.drift, scored.score) < Level::Halt {
         return Judgement::default();
@@ -200,9 +201,9 @@ fn recovery(state: &State, of_task: &[String]) -> Option<String> {
 struct After<'a> {
     without: Without<'a>,
     state: &'a State,
-    event: &'a Heard<'a>,
+    event: &'a ParsedEvent<'a>,
     call: Option<ToolUseId>,
-    deed: Deed,
+    effects: ToolEffects,
     /// What went wrong, as far as one error is told from another.
     error: Option<u32>,
     interrupted: bool,
@@ -218,7 +219,7 @@ struct After<'a> {
 }
 
 impl<'a> After<'a> {
-    fn of(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
+    fn of(state: &'a State, event: &'a ParsedEvent<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
         let plan = match &facts.plan {
             Fact::Known(Some(plan)) if state.is_bound(plan) => Some(plan),
             _ => None,
@@ -231,19 +232,19 @@ impl<'a> After<'a> {
             Outcome::Failed { error } => Some(failure(error)),
             Outcome::Ok | Outcome::Interrupted => None,
         });
-        let mut deed = deed_of(state, event).unwrap_or_default();
-        let shown = deed.writes.len();
+        let mut effects = deed_of(state, event).unwrap_or_default();
+        let shown = effects.writes.len();
         if let Fact::Known(changed) = &facts.changed {
-            take_in(&mut deed, state, event, changed);
+            take_in(&mut effects, state, event, changed);
         }
         Self {
             without,
             state,
             event,
             call: result.and_then(|result| result.call.id.clone()),
-            changed: deed.writes.len() > shown,
+            changed: effects.writes.len() > shown,
             all_changed: &facts.changed,
-            deed,
+            effects,
             error,
             interrupted: result.is_some_and(|result| result.outcome == Outcome::Interrupted),
             always,
@@ -262,7 +263,7 @@ impl<'a> After<'a> {
 
     /// What the call wrote, shown or not. A script may write before it fails; an edit that failed wrote nothing.
     fn wrote(&self) -> Option<Change> {
-        let Deed { kind, writes, deletes, unknown, .. } = &self.deed;
+        let ToolEffects { kind, writes, deletes, unknown, .. } = &self.effects;
         let is_edit = matches!(kind, Some(StepKind::Edit | StepKind::Write));
         if is_edit && (self.error.is_some() || self.interrupted) {
             return None;
@@ -283,20 +284,20 @@ impl<'a> After<'a> {
         if self.interrupted {
             return Judgement { changes: changes(said), ..Judgement::default() };
         }
-        let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
+        let scope = WorkScope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
         if self.error.is_none() {
-            said.extend(went(memory, scope, &self.deed, self.without));
+            said.extend(went(memory, scope, &self.effects, self.without));
         }
-        said.extend(explored(memory, self.event, &self.deed, self.without));
-        let scored = score(memory, scope, &self.deed, attempt, self.without);
+        said.extend(explored(memory, self.event, &self.effects, self.without));
+        let scored = score(memory, scope, &self.effects, attempt, self.without);
         said.extend(attempt.map(DriftChange::Tried));
         let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
             said.extend(self.returned());
             return Judgement { changes: changes(said), ..Judgement::default() };
         };
         if self.error.is_none() || self.changed {
-            said.extend(wrote(memory, &self.deed, &scored));
+            said.extend(wrote(memory, &self.effects, &scored));
         }
         let (verdict, more) = self.answer(&scored);
         said.extend(more);
@@ -304,13 +305,13 @@ impl<'a> After<'a> {
     }
 
     /// What only reads is no step, and neither is a command that failed for the first time.
-    fn is_step(&self, scored: &Scored) -> bool {
-        if self.error.is_some() && !self.changed { scored.score < Score::BEST } else { self.deed.changes_files() }
+    fn is_step(&self, scored: &StepScore) -> bool {
+        if self.error.is_some() && !self.changed { scored.score < Score::BEST } else { self.effects.changes_files() }
     }
 
     /// A failure is remembered, and what ends one.
     fn attempt(&self) -> Option<Attempt> {
-        let target = self.deed.target().filter(|_| self.deed.kind.is_some())?;
+        let target = self.effects.target().filter(|_| self.effects.kind.is_some())?;
         let failed_before = || self.state.drift.window.iter().any(|earlier| earlier.target == target);
         (self.error.is_some() || failed_before()).then_some(Attempt { target, error: self.error })
     }
@@ -318,7 +319,7 @@ impl<'a> After<'a> {
     /// Who only has to look at the awaited file again is back on course by that.
     fn returned(&self) -> Option<DriftChange> {
         let memory = &self.state.drift;
-        let awaited = memory.awaited.as_ref().filter(|path| self.deed.reads.contains(path))?;
+        let awaited = memory.awaited.as_ref().filter(|path| self.effects.reads.contains(path))?;
         (memory.course == Course::Forced && !awaited.is_empty()).then(|| self.steered(memory, Course::Normal, 0))
     }
 
@@ -334,11 +335,11 @@ impl<'a> After<'a> {
     }
 
     /// What is said of a step, and where it leaves the session.
-    fn answer(&self, scored: &Scored) -> (Verdict, Vec<DriftChange>) {
+    fn answer(&self, scored: &StepScore) -> (Verdict, Vec<DriftChange>) {
         let memory = &self.state.drift;
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
-        let writes = self.deed.changes_files();
+        let writes = self.effects.changes_files();
         // The agent was told this much, and has time to answer it.
         let again = memory.corrected && memory.quiet > 0 && level <= memory.told;
         let escalation = match (corrected && !again, scored.score >= Score::new(8)) {
@@ -347,7 +348,7 @@ impl<'a> After<'a> {
             (false, false) => memory.escalation,
         };
         let follows = scored.score >= Score::new(8)
-            || memory.awaited.as_ref().is_some_and(|awaited| self.deed.writes.contains(awaited));
+            || memory.awaited.as_ref().is_some_and(|awaited| self.effects.writes.contains(awaited));
         let course = match memory.course {
             _ if escalation >= Memory::ESCALATION => Course::Forced,
             Course::Forced if !self.does_awaited() => Course::Forced,
@@ -393,7 +394,7 @@ impl<'a> After<'a> {
 
     fn does_awaited(&self) -> bool {
         let awaited = self.state.drift.awaited.as_ref();
-        awaited.is_none_or(|path| self.deed.writes.contains(path) || self.deed.reads.contains(path))
+        awaited.is_none_or(|path| self.effects.writes.contains(path) || self.effects.reads.contains(path))
     }
 
     fn is_where_it_was(&self, steered: &DriftChange) -> bool {
@@ -409,13 +410,13 @@ impl<'a> After<'a> {
             }
     }
 
-    fn step(&self, scored: &Scored, level: Level, recovery: Option<String>, correction: Option<String>) -> Step {
+    fn step(&self, scored: &StepScore, level: Level, recovery: Option<String>, correction: Option<String>) -> Step {
         Step {
             number: self.state.drift.tally.steps + 1,
             kind: scored.kind,
             call: self.call.clone(),
-            paths: self.deed.writes.iter().take(Step::PATHS).cloned().collect(),
-            command: self.deed.command.as_ref().map(|line| line.chars().take(Step::COMMAND).collect()),
+            paths: self.effects.writes.iter().take(Step::PATHS).cloned().collect(),
+            command: self.effects.command.as_ref().map(|line| line.chars().take(Step::COMMAND).collect()),
             score: scored.score,
             level,
             reasons: scored.reasons.clone(),
@@ -426,11 +427,11 @@ impl<'a> After<'a> {
 
     /// Nothing says where the work is: said once, and to the human.
     fn undeclared(&self, said: &mut Vec<DriftChange>) -> Verdict {
-        if !is_undeclared(self.state) || self.has_tasks || self.deed.writes.is_empty() {
+        if !is_undeclared(self.state) || self.has_tasks || self.effects.writes.is_empty() {
             return Verdict::Pass;
         }
         said.push(DriftChange::SaidUndeclared);
-        Verdict::Note(text::undeclared(&self.state.drift, &self.deed))
+        Verdict::Note(text::undeclared(&self.state.drift, &self.effects))
     }
 }
 

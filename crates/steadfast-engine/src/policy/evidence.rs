@@ -9,7 +9,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::host_list::{self, Followed};
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Policy for Evidence {
         rules.completion
     }
 
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let follows = match &event.kind {
             EventKind::PostTool(_) => host_list::call(state, event).is_some(),
             EventKind::ListSeen(_) | EventKind::ItemCompleted(_) => true,
@@ -38,7 +38,7 @@ impl Policy for Evidence {
         Needs { checkout: follows, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         match &event.kind {
             EventKind::PreTool(_) => host_list::call(state, event)
                 .map(|call| host_list::unproven(state, call))

@@ -17,7 +17,7 @@ use steadfast_shell::{Argument, Context, GuardDecision, Op, Reading, effects, is
 use super::approval::may_do_anything;
 use super::constraint::alias_lines;
 use super::{Judgement, Policy, target};
-use crate::Heard;
+use crate::ParsedEvent;
 
 /// What holds our state, wherever it is found.
 const STATE: [&str; 4] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/", "steadfast/install/"];
@@ -59,7 +59,7 @@ impl Policy for Integrity {
 
     /// What no reading of a call sees is looked for where there is time for it; and, while a gate is closed, behind every
     /// call that may have done it.
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let wiring = match &event.kind {
             EventKind::Prompt { .. } | EventKind::Stop(_) => true,
             EventKind::PostTool(result) => state.gate.is_some() && may_do_anything(event, &result.call.action),
@@ -89,7 +89,7 @@ impl Policy for Integrity {
         Needs { wiring, budget, wired, removed, programs, aliases, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         if !facts.removed.is_empty() {
             return removed(&facts.removed);
         }
@@ -160,7 +160,7 @@ fn removed(files: &[RemovedFile]) -> Judgement {
 
 /// What a command line would do that is not an agent's to do, also by an alias of git. What no seal watches and a program
 /// is given of which nothing is known is asked about: nothing would put it back.
-fn shell(event: &Heard<'_>, command: &str, gated: bool, facts: &Facts) -> Option<Verdict> {
+fn shell(event: &ParsedEvent<'_>, command: &str, gated: bool, facts: &Facts) -> Option<Verdict> {
     let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
     let plainly = line(command, &context, || event.reading(), gated, facts);
     plainly.or_else(|| {

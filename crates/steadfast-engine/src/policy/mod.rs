@@ -2,7 +2,7 @@
 
 use steadfast_model::{Change, Direction, Effect, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
 
-use crate::Heard;
+use crate::ParsedEvent;
 
 mod approval;
 mod completion;
@@ -35,9 +35,9 @@ pub trait Policy: Sync {
     fn mode(&self, rules: &Rules) -> Mode;
 
     /// What it must know for this event. Cheap: asked for every tool call.
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs;
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs;
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement;
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement;
 }
 
 /// What a policy says of an event.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use steadfast_model::{
-    DoneHere, Event, EvidenceClass, Fact, Freshness, OnBranch, PlanId, State, Subject, TaskId, freshness,
+    DoneHere, Event, EvidenceClass, EvidenceSubject, Fact, Freshness, OnBranch, PlanId, State, TaskId, freshness,
 };
-use steadfast_observe::Repository;
+use steadfast_observe::Checkout;
 use steadfast_store::Place;
 use steadfast_store::ledger::{Ledger, LedgerError, RunWork, StoredProof};
 
@@ -30,7 +30,7 @@ fn look(
     event: &Event,
 ) -> Result<Fact<DoneHere>, LedgerError> {
     let proofs = ledger.stored_proofs(plan)?;
-    let checkout = Repository::find(&place.root);
+    let checkout = Checkout::find(&place.root);
     let changed = match checkout.changed_since_seen(proofs.iter().flat_map(|proof| &proof.files), BUDGET) {
         Fact::Known(changed) => changed,
         Fact::Unknown(why) => return Ok(Fact::Unknown(why)),
@@ -40,11 +40,11 @@ fn look(
     let mut stale: BTreeSet<TaskId> = BTreeSet::new();
     for proof in &proofs {
         let files_changed = changed.by_ref().take(proof.files.len()).fold(false, |any, one| any | one);
-        let subject = Subject::of(EvidenceClass::Executed, !proof.files.is_empty());
+        let subject = EvidenceSubject::of(EvidenceClass::Executed, !proof.files.is_empty());
         let look = |subject| match subject {
-            Subject::Files => Fact::Known(files_changed),
-            Subject::Everything => Fact::Known(wrote_since(&checkout, state, event, proof)),
-            Subject::Nothing => Fact::Known(false),
+            EvidenceSubject::Files => Fact::Known(files_changed),
+            EvidenceSubject::Everything => Fact::Known(wrote_since(&checkout, state, event, proof)),
+            EvidenceSubject::Nothing => Fact::Known(false),
         };
         if proof.failed || freshness(subject, look) == Freshness::Stale {
             stale.insert(proof.task.clone());
@@ -65,7 +65,7 @@ fn look(
 }
 
 /// Of a task that names no files: whether the session wrote anything after its check began.
-fn wrote_since(checkout: &Repository, state: &State, event: &Event, proof: &StoredProof) -> bool {
+fn wrote_since(checkout: &Checkout, state: &State, event: &Event, proof: &StoredProof) -> bool {
     let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
     let touched = |path: &str| checkout.is_touched_after(&Path::new(root).join(path), proof.since);
     state.last_write.as_ref().is_some_and(|last| last.is_after(proof.since, touched))
@@ -73,7 +73,7 @@ fn wrote_since(checkout: &Repository, state: &State, event: &Event, proof: &Stor
 
 /// Whether the branch of a run is there and was never merged into what is checked out, as far as files show it: the
 /// reflog of `HEAD` names every merge and every commit that was checked out.
-fn is_unmerged(checkout: &Repository, branch: &str) -> bool {
+fn is_unmerged(checkout: &Checkout, branch: &str) -> bool {
     let (Some(common), Some(git_dir)) = (checkout.common_dir(), checkout.git_dir()) else { return false };
     let Some(tip) = tip_of(common, &format!("refs/heads/{branch}")) else { return false };
     let log = fs::read_to_string(git_dir.join("logs/HEAD")).unwrap_or_default();

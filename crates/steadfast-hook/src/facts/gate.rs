@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_engine::{Heard, Touched};
+use steadfast_engine::{ParsedEvent, Touched};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Event, EventKind, Fact, Facts, Gate, Needs, PathLink, SealBreak, SessionId, State, ToolCall,
@@ -102,13 +102,13 @@ fn behind(cwd: &Path, path: &str) -> Option<String> {
 }
 
 /// Where the paths that a command line touches, and those that a closed gate protects, really lead.
-pub(super) fn links(homes: fn() -> Option<Homes>, gate: Option<&Gate>, event: &Heard<'_>) -> Vec<PathLink> {
+pub(super) fn links(homes: fn() -> Option<Homes>, gate: Option<&Gate>, event: &ParsedEvent<'_>) -> Vec<PathLink> {
     let Some(gate) = gate else { return Vec::new() };
     let mut paths = event.touched();
     if paths.is_empty() {
         return Vec::new();
     }
-    let protected = Heard::protected(gate).into_iter().map(|path| path.trim_end_matches('/').to_owned());
+    let protected = ParsedEvent::protected(gate).into_iter().map(|path| path.trim_end_matches('/').to_owned());
     paths.extend(protected.map(|path| Touched { path, at_end: true }));
     let is_at_home = |touched: &Touched| touched.path.starts_with('~') || touched.path.contains("/~/");
     let home = paths.iter().any(is_at_home).then(homes).flatten().map(|homes| homes.home);

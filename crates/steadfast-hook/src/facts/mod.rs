@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_engine::drift::written;
-use steadfast_engine::{Heard, goal};
+use steadfast_engine::{ParsedEvent, goal};
 use steadfast_hosts::install::Homes;
-use steadfast_model::{Event, EventKind, Fact, Facts, Found, Liveness, Needs, Neighbours, State, WiringTold};
-use steadfast_observe::{Repository, TOOL_EVENT};
+use steadfast_model::{Event, EventKind, Fact, Facts, Liveness, NamedPath, Needs, Neighbours, State, WiringTold};
+use steadfast_observe::{Checkout, TOOL_EVENT};
 use steadfast_store::{Place, SessionFiles, neighbours_of};
 
-use crate::checkout::Checkout;
-use crate::follow::Followed;
+use crate::checkout::SessionCheckout;
+use crate::follow::FollowResult;
 use crate::pipeline::of_changes;
 use crate::process::host_above;
 use gate::GateFacts;
@@ -39,7 +39,13 @@ const PROMPT: Duration = Duration::from_millis(250);
 const PROCESSES: Duration = Duration::from_millis(50);
 
 /// Looks up what the rules need. What is not needed is not looked up: for most tool events that is all of it.
-pub(crate) fn look(checkout: &Checkout<'_>, needs: Needs, before: &State, event: &Heard<'_>, seen: Facts) -> Facts {
+pub(crate) fn look(
+    checkout: &SessionCheckout<'_>,
+    needs: Needs,
+    before: &State,
+    event: &ParsedEvent<'_>,
+    seen: Facts,
+) -> Facts {
     let (place, config, homes) = (checkout.place, checkout.config, checkout.around.homes);
     let run_spent = checkout.around.run_spent;
     let rules = checkout.new_rules(Some(before), event.at);
@@ -48,8 +54,8 @@ pub(crate) fn look(checkout: &Checkout<'_>, needs: Needs, before: &State, event:
     let needs = needs.and(of_changes(before, event, &changed));
     let GateFacts { gate, seal, tree, running, uncommitted, behind_links } = gate::look(place, needs, before, event);
     // What an agent of a run works on is its unit's.
-    let is_followed = needs.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(event);
-    let followed = if is_followed { (checkout.around.follow)(place, config) } else { Followed::default() };
+    let is_followed = needs.plan && !tasks_from.is_native() && run_spent.is_none() && FollowResult::is_due(event);
+    let followed = if is_followed { (checkout.around.follow)(place, config) } else { FollowResult::default() };
     let PlanFacts { plan, done, leased, task_files, unfinished } = plan::look(place, config, needs, before, event);
     // Before the wiring: what is put back here is not missing there.
     let removed = removed::removed(place, needs, before, event);
@@ -107,7 +113,7 @@ fn changed(place: &Place, needs: Needs, state: &State, event: &Event) -> Fact<Ve
         return Fact::Unknown("another session was at work here".into());
     }
     let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
-    match Repository::find(&place.root).changed_after(began, Facts::CHANGED, TOOL_EVENT) {
+    match Checkout::find(&place.root).changed_after(began, Facts::CHANGED, TOOL_EVENT) {
         Fact::Known(paths) => Fact::Known(paths.iter().map(|path| from_root(place, root, path)).collect()),
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,
@@ -119,7 +125,7 @@ fn neighbours(
     place: &Place,
     needs: Needs,
     state: &State,
-    event: &Heard<'_>,
+    event: &ParsedEvent<'_>,
     changed: &Fact<Vec<String>>,
 ) -> Vec<Neighbours> {
     if !needs.neighbours {
@@ -137,12 +143,12 @@ fn neighbours(
 }
 
 /// Where in the tree is what the human called by its name, from the session's root. What is beside that is not looked at.
-fn found(place: &Place, needs: Needs, state: &State, event: &Heard<'_>) -> Fact<Vec<Found>> {
+fn found(place: &Place, needs: Needs, state: &State, event: &ParsedEvent<'_>) -> Fact<Vec<NamedPath>> {
     if !needs.found {
         return Fact::NotAsked;
     }
     let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
-    match Repository::find(&place.root).tracked(PROMPT) {
+    match Checkout::find(&place.root).tracked(PROMPT) {
         Fact::Known(tree) => {
             let told = |path: &String| Some(place.root.join(path).strip_prefix(root).ok()?.to_str()?.to_owned());
             let tree: Vec<String> = tree.iter().filter_map(told).collect();

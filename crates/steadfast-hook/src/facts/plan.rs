@@ -8,7 +8,7 @@ use steadfast_model::{
 };
 use steadfast_plan::{LoopProgress, loop_view, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, read_slices_of};
-use steadfast_store::{Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, is_check_running};
+use steadfast_store::{ApprovalQuery, ConfigFiles, Place, SessionFiles, Verifier, approval_of, is_check_running};
 
 use super::share;
 use crate::cost::cost_since;
@@ -170,7 +170,7 @@ fn silent(place: &Place, session: &SessionId, now: Millis) -> Option<OwnerEnd> {
 
 /// How a plan stands with its human.
 fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &ApprovalRules, now: Millis) -> Approval {
-    let asked = Asked {
+    let asked = ApprovalQuery {
         hash: plan.hash.as_deref(),
         path: plan.brief.spec.as_deref(),
         added_by: plan.added_by,

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use steadfast_model::{Event, EventKind, Fact, PlanView, SpecChange, fnv};
-use steadfast_plan::{MAX_BYTES, Options, compile, hash};
+use steadfast_plan::{CompileOptions, MAX_BYTES, compile, hash};
 use steadfast_store::ledger::{Ledger, PlanRow};
 use steadfast_store::{Place, without_marker};
 
@@ -45,7 +45,7 @@ fn changed(root: &Path, plan: &PlanRow, most: usize) -> Option<SpecChange> {
         return None;
     }
     // The line that says when it was approved is no part of it.
-    match compile(&without_marker(&text), source, &Options::default()) {
+    match compile(&without_marker(&text), source, &CompileOptions::default()) {
         Ok(compiled) => (hash(&compiled.plan) != *before).then_some(SpecChange::Changed),
         Err(_) => Some(SpecChange::Broken),
     }

@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use steadfast_engine::Heard;
+use steadfast_engine::ParsedEvent;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{GitAlias, Marks, Needs, fnv};
-use steadfast_observe::Repository;
+use steadfast_observe::Checkout;
 use steadfast_store::Place;
 
 /// How much of the end of a reflog is read.
@@ -53,7 +53,7 @@ const MANIFESTS: [&str; 26] = [
 ];
 
 /// Which files of a call are not there yet.
-pub(super) fn new_files(needs: Needs, event: &Heard<'_>) -> Vec<String> {
+pub(super) fn new_files(needs: Needs, event: &ParsedEvent<'_>) -> Vec<String> {
     if !needs.new_files {
         return Vec::new();
     }
@@ -64,7 +64,7 @@ pub(super) fn marks(place: &Place, needs: Needs, cwd: &str) -> Option<Marks> {
     if !needs.marks {
         return None;
     }
-    let repository = Repository::find(&place.root);
+    let repository = Checkout::find(&place.root);
     let commit = repository.git_dir().and_then(last_commit);
     let push = repository.common_dir().map(last_pushes);
     let mut manifests = Vec::new();
@@ -131,11 +131,16 @@ fn tail(path: &Path) -> Option<String> {
 }
 
 /// What the aliases that a command uses stand for, the last word of git's configuration first.
-pub(super) fn aliases(place: &Place, needs: Needs, homes: fn() -> Option<Homes>, event: &Heard<'_>) -> Vec<GitAlias> {
+pub(super) fn aliases(
+    place: &Place,
+    needs: Needs,
+    homes: fn() -> Option<Homes>,
+    event: &ParsedEvent<'_>,
+) -> Vec<GitAlias> {
     if !needs.aliases {
         return Vec::new();
     }
-    let repository = Repository::find(&place.root);
+    let repository = Checkout::find(&place.root);
     let mut files: Vec<PathBuf> = Vec::new();
     files.extend(repository.git_dir().map(|folder| folder.join("config.worktree")));
     files.extend(repository.common_dir().map(|folder| folder.join("config")));

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use steadfast_model::ForgedBy;
-use steadfast_system::Process;
+use steadfast_system::ProcessEntry;
 
 use crate::process::{is_host, numbering};
 
@@ -13,7 +13,7 @@ const OF_TOOLS: [&str; 4] = ["CODEX_THREAD_ID=", "CODEX_SESSION_ID=", "CODEX_TOO
 
 /// What is known of processes. The system's own table, or one that was recorded.
 pub(super) trait Processes {
-    fn look(&self, id: u32) -> Option<Process>;
+    fn look(&self, id: u32) -> Option<ProcessEntry>;
     /// As it was when the process was started; what it does to its own later does not show.
     fn environment(&self, id: u32) -> Option<Vec<String>>;
     /// What its standard input (0), output (1) or error (2) is: `pipe:[7]`, `socket:[8]`, a path.
@@ -29,26 +29,26 @@ pub(super) trait Processes {
 pub(super) struct System;
 
 impl Processes for System {
-    fn look(&self, id: u32) -> Option<Process> {
-        Process::of(id)
+    fn look(&self, id: u32) -> Option<ProcessEntry> {
+        ProcessEntry::of(id)
     }
 
     fn environment(&self, id: u32) -> Option<Vec<String>> {
-        let bytes = Process::environment(id).ok()?;
+        let bytes = ProcessEntry::environment(id).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
         Some(entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect())
     }
 
     fn stream(&self, id: u32, number: u8) -> Option<String> {
-        Some(Process::link(id, &format!("fd/{number}")).ok()?.to_string_lossy().into_owned())
+        Some(ProcessEntry::link(id, &format!("fd/{number}")).ok()?.to_string_lossy().into_owned())
     }
 
     fn holds(&self, id: u32, pipe: &str) -> Option<bool> {
-        Some(Process::open_files(id).ok()?.any(|file| file == pipe))
+        Some(ProcessEntry::open_files(id).ok()?.any(|file| file == pipe))
     }
 
     fn is_confined(&self, id: u32) -> bool {
-        let status = Process::text(id, "status");
+        let status = ProcessEntry::text(id, "status");
         let number = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map_or("0", str::trim);
         number("NoNewPrivs:") != "0" || number("Seccomp:") != "0"
     }
@@ -107,7 +107,7 @@ impl Noted {
         })
     }
 
-    pub(super) fn is(&self, host: &Process) -> bool {
+    pub(super) fn is(&self, host: &ProcessEntry) -> bool {
         self.id == host.id && self.started == host.started
     }
 
@@ -116,8 +116,8 @@ impl Noted {
         if self.numbering != numbering() {
             return None;
         }
-        Process::of(std::process::id())?;
-        Some(Process::of(self.id).is_some_and(|process| process.started == self.started))
+        ProcessEntry::of(std::process::id())?;
+        Some(ProcessEntry::of(self.id).is_some_and(|process| process.started == self.started))
     }
 }
 
@@ -137,8 +137,8 @@ pub(super) struct Lineage<'p, P> {
     /// From the sender up to the process that the host started.
     below: Vec<u32>,
     /// That process.
-    first: Option<Process>,
-    host: Option<Process>,
+    first: Option<ProcessEntry>,
+    host: Option<ProcessEntry>,
     /// The process that made the socket on the sender's standard input.
     peer: Option<u32>,
     /// Whether processes can be looked at.
@@ -169,14 +169,14 @@ impl<'p, P: Processes> Lineage<'p, P> {
         Self { care, ..self }
     }
 
-    pub(super) fn host(&self) -> Option<&Process> {
+    pub(super) fn host(&self) -> Option<&ProcessEntry> {
         self.host.as_ref()
     }
 
     /// How the host started this sender, which is a hook.
     pub(super) fn ways(&self) -> Ways {
         let (Some(host), Some(first)) = (&self.host, &self.first) else { return Ways::default() };
-        let environment = |process: &Process| self.processes.environment(process.id).unwrap_or_default();
+        let environment = |process: &ProcessEntry| self.processes.environment(process.id).unwrap_or_default();
         Ways {
             by_socket: self.is_by_socket(),
             leads: first.session == first.id,
@@ -195,7 +195,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
     pub(super) fn forged(
         &self,
         noted: &[(Option<bool>, Noted)],
-        elsewhere: impl FnOnce(&Process) -> Option<Noted>,
+        elsewhere: impl FnOnce(&ProcessEntry) -> Option<Noted>,
     ) -> Option<ForgedBy> {
         // A hook of a host that was noted always has it above. One that runs in a container of its own, and has none, is
         // a tool's.
@@ -226,7 +226,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
     }
 
     /// Whether what the host started is no hook: a tool's shell, or an MCP server.
-    fn is_tools(&self, host: &Process, ways: Ways) -> bool {
+    fn is_tools(&self, host: &ProcessEntry, ways: Ways) -> bool {
         let Some(first) = &self.first else { return false };
         if ways.leads && first.session != first.id {
             return true;
@@ -257,7 +257,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
     }
 
     /// Whether the output of a process was made right after its input.
-    fn is_together(&self, process: &Process) -> bool {
+    fn is_together(&self, process: &ProcessEntry) -> bool {
         let number = |stream| pipe_number(&self.processes.stream(process.id, stream)?);
         let (Some(input), Some(output)) = (number(0), number(1)) else { return false };
         let is_next_lot = input % LOT == 0 && output % LOT == 1;
@@ -266,13 +266,13 @@ impl<'p, P: Processes> Lineage<'p, P> {
     }
 
     /// Whether the host has the other end of what a process says, as far as its files can be listed.
-    fn is_read(&self, process: &Process, host: &Process) -> bool {
+    fn is_read(&self, process: &ProcessEntry, host: &ProcessEntry) -> bool {
         let output = self.processes.stream(process.id, 1);
         output.and_then(|pipe| self.processes.holds(host.id, &pipe)).unwrap_or(true)
     }
 
     /// Whether a host was itself started by an agent: another one is above it, or its environment is a tool's.
-    fn is_inside(&self, host: &Process) -> bool {
+    fn is_inside(&self, host: &ProcessEntry) -> bool {
         let mut id = host.parent;
         for _ in 0..GENERATIONS {
             let Some(process) = self.processes.look(id).filter(|process| process.id > 1) else { break };

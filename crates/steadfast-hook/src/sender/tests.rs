@@ -7,7 +7,7 @@ use serde_json::Value;
 use steadfast_model::ForgedBy;
 
 use super::lineage::{Care, Lineage, Noted, Processes, Ways};
-use steadfast_system::Process;
+use steadfast_system::ProcessEntry;
 
 /// Codex, whose shells become the sender; with its sandbox and without.
 const BECOMING: &str = "codex-0.166.0-becoming";
@@ -17,7 +17,7 @@ const VERSIONS: [&str; 3] = ["claude-2.1.325", "claude-2.1.197", "codex-0.166.0"
 /// A process of a recorded table.
 #[derive(Clone, Debug)]
 struct Row {
-    process: Process,
+    process: ProcessEntry,
     environment: Vec<String>,
     streams: [String; 3],
     /// The pipes among its files, of a host whose files were listed.
@@ -35,7 +35,7 @@ struct Recorded {
 }
 
 impl Processes for Recorded {
-    fn look(&self, id: u32) -> Option<Process> {
+    fn look(&self, id: u32) -> Option<ProcessEntry> {
         self.find(id).map(|row| row.process.clone())
     }
 
@@ -65,7 +65,7 @@ impl Recorded {
         Lineage::of(self, self.rows[0].process.id, self.peer)
     }
 
-    fn host(&self) -> Option<&Process> {
+    fn host(&self) -> Option<&ProcessEntry> {
         self.rows.last().map(|row| &row.process).filter(|process| ["claude", "codex"].contains(&process.name.as_str()))
     }
 
@@ -90,7 +90,7 @@ fn recorded(version: &str) -> Vec<Recorded> {
     let path = path.with_file_name(format!("{version}.jsonl"));
     let text = std::fs::read_to_string(path).unwrap();
     let row = |link: &Value| Row {
-        process: Process {
+        process: ProcessEntry {
             id: number(&link["id"]),
             name: link["name"].as_str().unwrap().to_owned(),
             parent: number(&link["parent"]),
@@ -125,7 +125,7 @@ fn noted(all: &[Recorded], mode: &str) -> (Option<bool>, Noted) {
     (Some(true), Noted { id: host.id, started: host.started, numbering: "pid:[1]".into(), ways })
 }
 
-fn nowhere(_: &Process) -> Option<Noted> {
+fn nowhere(_: &ProcessEntry) -> Option<Noted> {
     None
 }
 
@@ -273,7 +273,7 @@ fn a_tools_child_that_makes_a_session_up_is_known_by_its_host() {
         let all = recorded(version);
         let (_, host) = noted(&all, "print");
         let bash = all.iter().find(|one| one.sender == "bash" && one.mode == "print").unwrap();
-        let elsewhere = |above: &Process| (above.id == host.id).then(|| host.clone());
+        let elsewhere = |above: &ProcessEntry| (above.id == host.id).then(|| host.clone());
         assert_eq!(bash.lineage().forged(&[], elsewhere), Some(ForgedBy::ToolCall), "{version}");
         // A repository in which that host has no session is none of its business, and does not become it.
         assert!(!bash.lineage().is_hooks(), "{version}");

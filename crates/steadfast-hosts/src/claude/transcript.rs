@@ -11,8 +11,8 @@ use steadfast_text::parse_time;
 
 use crate::shape::text;
 use crate::transcript::{
-    Call, CallEnd, CallInput, CallOutput, CallResult, Delegated, Ended, Item, Record, Text, TextOr, Thread, Tokens,
-    Usage, Words,
+    CallEnd, CallInput, CallOutput, CallResult, Delegated, Ended, Item, Text, TextOr, Thread, TokenUsage,
+    TranscriptCall, TranscriptRecord, Usage, Words,
 };
 use human::{Speaker, Speech};
 use row::{Attachment, Block, Message, Row, Started};
@@ -23,13 +23,13 @@ pub(crate) fn decodes(line: &[u8]) -> bool {
 }
 
 /// One row; nothing where it is no JSON.
-pub(crate) fn record(line: &[u8]) -> Option<Record<'_>> {
+pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     serde_json::from_slice(line).ok().map(tell)
 }
 
-fn tell(row: Row<'_>) -> Record<'_> {
+fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
     let Row { kind, subtype, session, timestamp, cwd, prompt, permission_mode, sidechain, meta, summary, .. } = &row;
-    let mut record = Record {
+    let mut record = TranscriptRecord {
         at: timestamp.get().and_then(parse_time).map(Millis),
         session: session.0.clone(),
         cwd: cwd.0.clone(),
@@ -122,7 +122,7 @@ fn said(message: Message<'_>) -> Vec<Item<'_>> {
     let Message { id, usage, content } = message;
     let mut items = Vec::with_capacity(2);
     if let (Some(id), Some(usage)) = (id.0, usage.0) {
-        let tokens = Tokens {
+        let tokens = TokenUsage {
             input: usage.input.0.unwrap_or(0),
             cache_read: usage.cache_read.0.unwrap_or(0),
             cache_write: usage.cache_write.0.unwrap_or(0),
@@ -135,7 +135,7 @@ fn said(message: Message<'_>) -> Vec<Item<'_>> {
         match (kind.get(), text, name.0) {
             (Some("text"), Some(text), _) => items.push(Item::Said(Words(text))),
             (Some("tool_use"), _, Some(tool)) => {
-                items.push(Item::Call(Call { id: id.0, tool, input: CallInput::Plain(input), hooked: true }));
+                items.push(Item::Call(TranscriptCall { id: id.0, tool, input: CallInput::Plain(input), hooked: true }));
             }
             _ => {}
         }

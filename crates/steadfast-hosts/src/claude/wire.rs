@@ -1,6 +1,6 @@
 use steadfast_model::{Action, EventName, ListCall, PromptOrigin};
 
-use crate::shape::{Can, Input, ToolInput};
+use crate::shape::{Capabilities, Input, ToolInput};
 
 /// Claude Code cuts what a hook says at 10,000 characters.
 pub(crate) const TEXT_LIMIT: usize = 9_500;
@@ -11,20 +11,20 @@ const QUESTION_LIMIT: usize = 1_024;
 /// Longest plan kept of what leaves plan mode, in bytes. A longer one cannot be approved there.
 const PLAN_LIMIT: usize = 256 << 10;
 
-pub(crate) fn can(event: EventName) -> Can {
+pub(crate) fn can(event: EventName) -> Capabilities {
     match event {
         EventName::SessionStart
         | EventName::SubagentStart
         | EventName::PostToolUse
         | EventName::PostToolUseFailure
-        | EventName::PostToolBatch => Can::CONTEXT,
-        EventName::UserPromptSubmit | EventName::UserPromptExpansion => Can::CONTEXT.and_deny(),
-        EventName::PreToolUse => Can::CONTEXT.and_deny().and_ask().and_exchange(),
-        EventName::PermissionRequest => Can::DENY.and_ask(),
-        EventName::PreCompact | EventName::ConfigChange | EventName::TaskCompleted => Can::DENY,
-        EventName::Stop | EventName::SubagentStop => Can::GO_ON,
-        EventName::PostCompact | EventName::Notification | EventName::TaskCreated => Can::NOTE,
-        EventName::SessionEnd | EventName::StopFailure | EventName::Interrupt => Can::NOTHING,
+        | EventName::PostToolBatch => Capabilities::CONTEXT,
+        EventName::UserPromptSubmit | EventName::UserPromptExpansion => Capabilities::CONTEXT.and_deny(),
+        EventName::PreToolUse => Capabilities::CONTEXT.and_deny().and_ask().and_exchange(),
+        EventName::PermissionRequest => Capabilities::DENY.and_ask(),
+        EventName::PreCompact | EventName::ConfigChange | EventName::TaskCompleted => Capabilities::DENY,
+        EventName::Stop | EventName::SubagentStop => Capabilities::GO_ON,
+        EventName::PostCompact | EventName::Notification | EventName::TaskCreated => Capabilities::NOTE,
+        EventName::SessionEnd | EventName::StopFailure | EventName::Interrupt => Capabilities::NOTHING,
     }
 }
 

@@ -11,7 +11,8 @@ use steadfast_text::parse_time;
 
 use crate::shape::text;
 use crate::transcript::{
-    Call, CallEnd, CallInput, CallOutput, CallResult, Ended, Item, Record, TextOr, Thread, Tokens, Usage, Words,
+    CallEnd, CallInput, CallOutput, CallResult, Ended, Item, TextOr, Thread, TokenUsage, TranscriptCall,
+    TranscriptRecord, Usage, Words,
 };
 use row::{Arguments, Counted, Payload, Row, spoken};
 
@@ -21,14 +22,14 @@ pub(crate) fn decodes(line: &[u8]) -> bool {
 }
 
 /// One row; nothing where it is no JSON.
-pub(crate) fn record(line: &[u8]) -> Option<Record<'_>> {
+pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     let row: Row<'_> = serde_json::from_slice(line).ok()?;
     let bare = row.payload.0.is_none() && row.kind.get() != Some("compacted");
     let payload = match row.payload.0 {
         Some(payload) => payload,
         None => serde_json::from_slice(line).ok()?,
     };
-    let mut record = Record {
+    let mut record = TranscriptRecord {
         at: row.timestamp.get().and_then(parse_time).map(Millis),
         session: None,
         cwd: payload.cwd.0.clone(),
@@ -102,7 +103,7 @@ fn item(payload: Payload<'_>) -> Option<Item<'_>> {
 }
 
 /// A call as a hook is told of it: every shell is `Bash`, with a `command`.
-fn call(payload: Payload<'_>) -> Option<Call<'_>> {
+fn call(payload: Payload<'_>) -> Option<TranscriptCall<'_>> {
     let id = payload.call.0;
     let name = match payload.name.0 {
         Some(name) => name,
@@ -123,7 +124,7 @@ fn call(payload: Payload<'_>) -> Option<Call<'_>> {
             _ => (name, CallInput::Plain(input)),
         },
     };
-    Some(Call { id, tool, input, hooked })
+    Some(TranscriptCall { id, tool, input, hooked })
 }
 
 /// A shell's input, as a hook is told of it.
@@ -176,10 +177,10 @@ fn is_hosts(words: &str) -> bool {
 
 impl Counted {
     /// Codex counts what went from and to the cache among the input as well.
-    fn tokens(&self) -> Tokens {
+    fn tokens(&self) -> TokenUsage {
         let [input, cache_read, cache_write, output] =
             [self.input, self.cached, self.written, self.output].map(|number| number.0.unwrap_or(0));
         let input = input.saturating_sub(cache_read).saturating_sub(cache_write);
-        Tokens { input, cache_read, cache_write, output }
+        TokenUsage { input, cache_read, cache_write, output }
     }
 }

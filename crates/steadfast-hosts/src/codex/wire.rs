@@ -1,19 +1,19 @@
 use steadfast_model::{Action, EventName, ListCall};
 
 use crate::claude;
-use crate::shape::{Can, ToolInput};
+use crate::shape::{Capabilities, ToolInput};
 
 /// Codex cuts what a hook says at 2,500 tokens; four characters to a token is the usual measure, three a safe one.
 pub(crate) const TEXT_LIMIT: usize = 7_500;
 
 /// Codex drops an answer that holds a field it does not expect at that event: this table is all it is ever told.
-pub(crate) fn can(event: EventName) -> Can {
+pub(crate) fn can(event: EventName) -> Capabilities {
     match event {
-        EventName::SessionStart | EventName::SubagentStart | EventName::PostToolUse => Can::CONTEXT,
-        EventName::UserPromptSubmit | EventName::PreToolUse => Can::CONTEXT.and_deny(),
-        EventName::PermissionRequest => Can::DENY.and_ask(),
-        EventName::Stop | EventName::SubagentStop => Can::GO_ON,
-        EventName::PreCompact | EventName::PostCompact | EventName::Interrupt => Can::NOTE,
+        EventName::SessionStart | EventName::SubagentStart | EventName::PostToolUse => Capabilities::CONTEXT,
+        EventName::UserPromptSubmit | EventName::PreToolUse => Capabilities::CONTEXT.and_deny(),
+        EventName::PermissionRequest => Capabilities::DENY.and_ask(),
+        EventName::Stop | EventName::SubagentStop => Capabilities::GO_ON,
+        EventName::PreCompact | EventName::PostCompact | EventName::Interrupt => Capabilities::NOTE,
         EventName::SessionEnd
         | EventName::UserPromptExpansion
         | EventName::PostToolUseFailure
@@ -22,7 +22,7 @@ pub(crate) fn can(event: EventName) -> Can {
         | EventName::Notification
         | EventName::TaskCreated
         | EventName::TaskCompleted
-        | EventName::ConfigChange => Can::NOTHING,
+        | EventName::ConfigChange => Capabilities::NOTHING,
     }
 }
 

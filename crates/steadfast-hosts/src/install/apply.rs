@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::change::{FileChange, Plan};
+use super::change::{FileEdit, InstallPlan};
 use super::error::InstallError;
 use super::file;
 
@@ -15,14 +15,14 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A change that was carried out: what was there, and what is there now.
 struct Written<'a> {
-    change: &'a FileChange,
+    change: &'a FileEdit,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
     folders: Vec<PathBuf>,
 }
 
 /// Writes all changes of a plan. Where one fails, those before it are put back.
-pub fn apply(plan: &Plan) -> Result<(), InstallError> {
+pub fn apply(plan: &InstallPlan) -> Result<(), InstallError> {
     let mut written = Vec::new();
     for change in plan.in_order() {
         match write(change) {
@@ -37,7 +37,7 @@ pub fn apply(plan: &Plan) -> Result<(), InstallError> {
     Ok(())
 }
 
-fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
+fn write(change: &FileEdit) -> Result<Written<'_>, InstallError> {
     let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
     let folders = file::missing_folders(&change.path);
     let before = change.current()?;
@@ -53,7 +53,7 @@ fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
     Ok(Written { change, before, after, folders })
 }
 
-fn set(change: &FileChange, content: Option<&[u8]>) -> Result<(), InstallError> {
+fn set(change: &FileEdit, content: Option<&[u8]>) -> Result<(), InstallError> {
     let done = match content {
         Some(target) if change.is_link => file::link(&change.path, target),
         Some(content) => file::replace(&change.path, content, change.access),

@@ -13,14 +13,14 @@ pub enum BinaryError {
     #[error("{} is inside the build folder {}, which the next build changes", path.display(), folder.display())]
     BuildFolder { path: PathBuf, folder: PathBuf },
     #[error("{} is in the cache of `{}`, which deletes it later: hooks would name a missing file", path.display(), runner.command())]
-    Cache { path: PathBuf, runner: Runner },
+    Cache { path: PathBuf, runner: PackageRunner },
     #[error("{} is not named `steadfast`: hooks of that name could not be told from others", path.display())]
     Name { path: PathBuf },
 }
 
 /// A program that runs a package without installing it, from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runner {
+pub enum PackageRunner {
     Npx,
     Pnpm,
     Yarn,
@@ -29,7 +29,7 @@ pub enum Runner {
     Pipx,
 }
 
-impl Runner {
+impl PackageRunner {
     pub fn command(self) -> &'static str {
         match self {
             Self::Npx => "npx",
@@ -92,7 +92,7 @@ pub fn find_binary(
     }
     let behind = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     // Before the build folders: uv marks its cache as Cargo marks those.
-    if let Some(runner) = Runner::of(&path).or_else(|| Runner::of(&behind)) {
+    if let Some(runner) = PackageRunner::of(&path).or_else(|| PackageRunner::of(&behind)) {
         return Err(BinaryError::Cache { path, runner });
     }
     match build_folder(&path).or_else(|| build_folder(&behind)) {

@@ -11,7 +11,7 @@ pub(super) const AGENT: &str = "agent";
 
 /// One file, as it is and as it is to be. Nothing is written before all changes of a plan are known.
 #[derive(Clone, Debug)]
-pub struct FileChange {
+pub struct FileEdit {
     pub path: PathBuf,
     /// Nothing: there is no such file.
     pub before: Option<Vec<u8>>,
@@ -30,12 +30,12 @@ pub struct FileChange {
 
 /// What is to be done, and what is to be remembered about it.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct InstallPlan {
     /// The hosts' files: what a human wants to see.
-    pub changes: Vec<FileChange>,
+    pub changes: Vec<FileEdit>,
     /// What stands where a file of ours would, or did, and is not as we wrote it. It stays.
     pub left: Vec<PathBuf>,
-    pub(super) records: Vec<FileChange>,
+    pub(super) records: Vec<FileEdit>,
     pub(super) direction: Direction,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Edit {
     pub(super) before: Option<String>,
 }
 
-impl Plan {
+impl InstallPlan {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.records.is_empty()
     }
 
     /// A record without its change does no harm, a change without its record cannot be undone exactly: the records are
     /// there first and gone last.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = &FileChange> {
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &FileEdit> {
         let (first, last) = match self.direction {
             Direction::In => (&self.records, &self.changes),
             Direction::Out => (&self.changes, &self.records),
@@ -68,7 +68,7 @@ impl Plan {
     }
 }
 
-impl FileChange {
+impl FileEdit {
     pub(super) fn new(
         path: &Path,
         before: Option<Vec<u8>>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{EventName, Host, Via};
 
-use super::scope::{Place, Scope};
+use super::scope::{InstallPaths, InstallScope};
 use super::wiring::lines;
 
 /// What the name of each of them begins with.
@@ -22,8 +22,8 @@ pub(super) struct Links {
 
 impl Links {
     /// Claude Code alone: Codex knows only a line for the shell. A shared file cannot name a path of this machine.
-    pub(super) fn of(host: Host, scope: Scope, place: &Place) -> Option<Self> {
-        let has_links = host == Host::Claude && matches!(scope, Scope::Local | Scope::User);
+    pub(super) fn of(host: Host, scope: InstallScope, place: &InstallPaths) -> Option<Self> {
+        let has_links = host == Host::Claude && matches!(scope, InstallScope::Local | InstallScope::User);
         let folder = has_links.then(|| place.user_records.join("hooks"))?;
         Some(Self { base: folder.join(format!("{PREFIX}{host}-{}", scope.via(host))), host })
     }

@@ -1,6 +1,6 @@
 //! Wiring Steadfast into a host and out again.
 //!
-//! A [`Scope`] says whom it is for and so which files; a [`Wiring`] what goes into them. [`plan_install`] and
+//! A [`InstallScope`] says whom it is for and so which files; a [`Wiring`] what goes into them. [`plan_install`] and
 //! [`plan_uninstall`] read and compute, [`apply`] writes. What was there before us is kept in a record, so that
 //! uninstalling gives it back. Nothing here prints, or looks at the environment.
 
@@ -29,8 +29,8 @@ mod wiring;
 mod tests;
 
 pub use apply::apply;
-pub use binary::{BinaryError, Runner, find_binary, is_on_path};
-pub use change::{FileChange, Plan};
+pub use binary::{BinaryError, PackageRunner, find_binary, is_on_path};
+pub use change::{FileEdit, InstallPlan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};
 pub use hooks::STOP_BLOCK_CAP;
@@ -39,8 +39,8 @@ pub use inspect::{
 };
 pub use keeps::{is_claude_settings, keeps_hooks};
 pub use links::link_call;
-pub use plan::{Request, plan_install, plan_uninstall};
-pub use scope::{Place, Scope};
+pub use plan::{InstallRequest, plan_install, plan_uninstall};
+pub use scope::{InstallPaths, InstallScope};
 pub use wiring::{HookLine, SERVER, Wiring, lines, plugin_hooks};
 
 use slot::{Part, Remembered};

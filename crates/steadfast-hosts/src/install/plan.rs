@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use steadfast_model::Host;
 use steadfast_system::Access;
 
-use super::change::{Direction, Edit, FileChange, Plan};
+use super::change::{Direction, Edit, FileEdit, InstallPlan};
 use super::error::{InstallError, SettingsError};
 use super::file;
 use super::links::Links;
 use super::record::{Before, Record};
-use super::scope::{Place, Scope};
+use super::scope::{InstallPaths, InstallScope};
 use super::skills::files as skill_files;
 use super::slot::{Remembered, Slot};
 
 /// What `init` was asked for.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct InstallRequest<'a> {
     pub hosts: &'a [Host],
-    pub scope: Scope,
-    pub place: &'a Place,
+    pub scope: InstallScope,
+    pub place: &'a InstallPaths,
     /// As `find_binary` found it; a shared file names the program instead.
     pub binary: &'a Path,
     /// Raises Claude Code's own bound of refusals to stop, for all Stop hooks.
     pub stop_block_cap: Option<u32>,
 }
 
-pub fn plan_install(request: &Request<'_>) -> Result<Plan, InstallError> {
+pub fn plan_install(request: &InstallRequest<'_>) -> Result<InstallPlan, InstallError> {
     let place = request.place;
     let mut drafts = Drafts::new(Direction::In);
     for host in request.hosts {
@@ -46,7 +46,7 @@ pub fn plan_install(request: &Request<'_>) -> Result<Plan, InstallError> {
     drafts.into_plan()
 }
 
-fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &Place) -> Result<(), InstallError> {
+fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &InstallPaths) -> Result<(), InstallError> {
     let in_settings = |source| InstallError::Settings { path: slot.path.clone(), source };
     let record_file = slot.record_file(place);
     let record = Record::read(&record_file)?;
@@ -100,10 +100,10 @@ fn before_us(slot: &Slot, record: Option<&Record>, current: Option<&str>) -> Res
 /// `in_use` says whether a checkout that relied on a file of the user still does.
 pub fn plan_uninstall(
     hosts: &[Host],
-    scopes: &[Scope],
-    place: &Place,
+    scopes: &[InstallScope],
+    place: &InstallPaths,
     in_use: &dyn Fn(&Path) -> bool,
-) -> Result<Plan, InstallError> {
+) -> Result<InstallPlan, InstallError> {
     let mut drafts = Drafts::new(Direction::Out);
     let mut seen = Vec::new();
     for host in hosts {
@@ -130,7 +130,7 @@ pub fn plan_uninstall(
 fn uninstall_slot(
     drafts: &mut Drafts,
     slot: &Slot,
-    place: &Place,
+    place: &InstallPaths,
     in_use: &dyn Fn(&Path) -> bool,
 ) -> Result<(), InstallError> {
     let record_file = slot.record_file(place);
@@ -166,8 +166,8 @@ fn uninstall_slot(
 /// The files as they would be. Two slots may share a file: the second sees what the first made of it.
 struct Drafts {
     direction: Direction,
-    changes: Vec<FileChange>,
-    records: Vec<FileChange>,
+    changes: Vec<FileEdit>,
+    records: Vec<FileEdit>,
     absent_before_us: Vec<PathBuf>,
     left: Vec<PathBuf>,
 }
@@ -197,33 +197,33 @@ impl Drafts {
             return Ok(());
         }
         let (before, access) = (file::read(&slot.path)?, slot.keeper.access());
-        let change = FileChange::new(&slot.path, before, after, slot.part.what(), access);
-        self.changes.push(FileChange { lock: slot.lock(), edits, ..change });
+        let change = FileEdit::new(&slot.path, before, after, slot.part.what(), access);
+        self.changes.push(FileEdit { lock: slot.lock(), edits, ..change });
         Ok(())
     }
 
     fn remember(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
         let after = Some(record.to_text(file)?.into_bytes());
-        self.records.push(FileChange::new(file, file::read(file)?, after, "record", Access::Private));
+        self.records.push(FileEdit::new(file, file::read(file)?, after, "record", Access::Private));
         Ok(())
     }
 
     /// With the record go the folders that were made for its file and those of the records, if nothing else came into
     /// them.
-    fn forget(&mut self, file: &Path, record: &Record, place: &Place) -> Result<(), InstallError> {
-        let change = FileChange::new(file, file::read(file)?, None, "record", Access::Private);
+    fn forget(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
+        let change = FileEdit::new(file, file::read(file)?, None, "record", Access::Private);
         let ours = |folder: &&Path| place.user_records.parent().is_some_and(|state| folder.starts_with(state));
         let of_records = file.ancestors().skip(1).take_while(ours).map(Path::to_owned);
         let folders = record.folders.iter().cloned().chain(of_records).collect();
-        self.records.push(FileChange { folders, ..change });
+        self.records.push(FileEdit { folders, ..change });
         Ok(())
     }
 
-    fn into_plan(mut self) -> Result<Plan, InstallError> {
+    fn into_plan(mut self) -> Result<InstallPlan, InstallError> {
         self.changes.retain(|change| change.before != change.after);
         if let Some(change) = self.changes.iter().find(|change| file::is_read_only(&change.path)) {
             return Err(InstallError::ReadOnly { path: change.path.clone() });
         }
-        Ok(Plan { changes: self.changes, left: self.left, records: self.records, direction: self.direction })
+        Ok(InstallPlan { changes: self.changes, left: self.left, records: self.records, direction: self.direction })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::InstallError;
-use super::scope::Place;
+use super::scope::InstallPaths;
 use super::slot::{Keeper, Remembered};
 
 /// What was there before us, in one slot of one file, and who asked for it.
@@ -59,7 +59,7 @@ impl Record {
 }
 
 /// Where the record of one slot of a file is kept.
-pub(super) fn file_of(path: &Path, slot: &str, keeper: Keeper, place: &Place) -> PathBuf {
+pub(super) fn file_of(path: &Path, slot: &str, keeper: Keeper, place: &InstallPaths) -> PathBuf {
     let folder = match keeper {
         Keeper::Repository => &place.repository_records,
         Keeper::User => &place.user_records,

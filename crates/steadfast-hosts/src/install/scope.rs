@@ -12,7 +12,7 @@ use super::wiring::{SHARED_PROGRAM, Wiring};
 
 /// Whom the wiring is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum InstallScope {
     /// This user, in this repository. Codex has no such file: there it is the user's, and acts only where state is.
     Local,
     /// Everyone who works in this repository: a file that is committed.
@@ -23,7 +23,7 @@ pub enum Scope {
 
 /// Where to install, and where to remember what was there.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct InstallPaths {
     pub homes: Homes,
     /// The root of the checkout, links resolved.
     pub root: PathBuf,
@@ -36,7 +36,7 @@ pub struct Place {
     pub user_records: PathBuf,
 }
 
-impl Scope {
+impl InstallScope {
     pub const ALL: [Self; 3] = [Self::Local, Self::Shared, Self::User];
 
     pub fn via(self, host: Host) -> Via {
@@ -58,7 +58,7 @@ impl Scope {
     pub(super) fn slots(
         self,
         host: Host,
-        place: &Place,
+        place: &InstallPaths,
         binary: &Path,
         stop_block_cap: Option<u32>,
     ) -> Result<Vec<Slot>, InstallError> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use steadfast_model::{Host, fnv};
 
 use super::change::{AGENT, SKILL};
-use super::scope::Place;
+use super::scope::InstallPaths;
 
 /// A file of a skill, as the plugin has it.
 struct Source {
@@ -70,7 +70,7 @@ pub(super) enum Whose {
 
 /// The files for a host: in the checkout whatever the scope, also where the wiring is the user's. A skill is offered
 /// wherever it is found, and nobody asked for it in the other repositories.
-pub(super) fn files(host: Host, place: &Place) -> Vec<SkillFile> {
+pub(super) fn files(host: Host, place: &InstallPaths) -> Vec<SkillFile> {
     let folder = match host {
         Host::Claude => place.root.join(".claude/skills"),
         Host::Codex => place.root.join(".agents/skills"),

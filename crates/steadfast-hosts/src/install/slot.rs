@@ -5,7 +5,7 @@ use steadfast_system::Access;
 use super::error::SettingsError;
 use super::json::{Document, Node};
 use super::original::{Original, outline};
-use super::scope::Place;
+use super::scope::InstallPaths;
 use super::wiring::Wiring;
 use super::{hooks, record, server, server_toml};
 
@@ -50,7 +50,7 @@ impl Slot {
         Self { path, part, keeper: Keeper::User, living: true }
     }
 
-    pub(super) fn record_file(&self, place: &Place) -> PathBuf {
+    pub(super) fn record_file(&self, place: &InstallPaths) -> PathBuf {
         record::file_of(&self.path, &self.part.name(), self.keeper, place)
     }
 

@@ -12,7 +12,7 @@ use crate::install::{SERVER, Wiring};
 
 /// What an agent may do without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permissions {
+pub enum AgentPermissions {
     /// Edit files where it works and call us; for the rest the user's own settings hold.
     Edit,
     /// Everything.
@@ -21,7 +21,7 @@ pub enum Permissions {
     Read,
 }
 
-impl From<steadfast_model::Permissions> for Permissions {
+impl From<steadfast_model::Permissions> for AgentPermissions {
     fn from(permissions: steadfast_model::Permissions) -> Self {
         match permissions {
             steadfast_model::Permissions::Edit => Self::Edit,
@@ -30,7 +30,7 @@ impl From<steadfast_model::Permissions> for Permissions {
     }
 }
 
-impl Permissions {
+impl AgentPermissions {
     /// Of Claude Code. `steadfast` is our own program.
     pub(super) fn claude(self, steadfast: &Path) -> Vec<OsString> {
         match self {
@@ -68,7 +68,7 @@ pub struct Headless {
     pub max_turns: Option<u32>,
     /// Our own program, for hooks and the MCP server.
     pub steadfast: PathBuf,
-    pub permissions: Permissions,
+    pub permissions: AgentPermissions,
     /// More of the host's own command line.
     pub extra: Vec<String>,
 }
@@ -84,7 +84,7 @@ pub fn headless(run: &Headless) -> Launch {
 fn claude(run: &Headless) -> Launch {
     let mut args = words(["-p", "--output-format", "stream-json", "--verbose"]);
     args.extend(run.permissions.claude(&run.steadfast));
-    if run.permissions != Permissions::Read {
+    if run.permissions != AgentPermissions::Read {
         args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
     }
     if let Some(session) = &run.session {
@@ -102,7 +102,7 @@ fn claude(run: &Headless) -> Launch {
 fn codex(run: &Headless) -> Launch {
     let mut args = words(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]);
     args.extend(run.permissions.codex());
-    let wired = run.permissions != Permissions::Read;
+    let wired = run.permissions != AgentPermissions::Read;
     for setting in wired.then(|| codex_settings(run)).into_iter().flatten() {
         args.extend(words(["-c", &setting]));
     }
@@ -120,7 +120,7 @@ fn sim(run: &Headless) -> Launch {
     if let Some(turns) = run.max_turns {
         args.extend(words(["--max-turns", &turns.to_string()]));
     }
-    if run.permissions == Permissions::Read {
+    if run.permissions == AgentPermissions::Read {
         args.push("--expert".into());
     }
     args.extend(run.extra.iter().map(OsString::from));
@@ -187,7 +187,7 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn run(host: Host, permissions: Permissions) -> Headless {
+    fn run(host: Host, permissions: AgentPermissions) -> Headless {
         Headless {
             host,
             program: "/opt/host".into(),
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    fn words_of(host: Host, permissions: Permissions) -> Vec<String> {
+    fn words_of(host: Host, permissions: AgentPermissions) -> Vec<String> {
         let launch = headless(&run(host, permissions));
         launch.args.into_iter().map(|word| word.into_string().unwrap()).collect()
     }
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn the_users_words_come_last_and_the_prompt_is_never_taken_for_an_option() {
         for host in [Host::Claude, Host::Codex] {
-            let words = words_of(host, Permissions::Edit);
+            let words = words_of(host, AgentPermissions::Edit);
             assert_eq!(words[words.len() - 4..], ["--model", "m", "--", "- do it"]);
         }
-        let words = words_of(Host::Sim, Permissions::Edit);
+        let words = words_of(Host::Sim, AgentPermissions::Edit);
         let expected = [
             "sim",
             "--prompt=- do it",
@@ -235,26 +235,26 @@ mod tests {
     #[test]
     fn only_a_free_agent_may_do_everything() {
         let all = "--dangerously-skip-permissions";
-        assert!(!words_of(Host::Claude, Permissions::Edit).contains(&all.to_owned()));
-        assert!(words_of(Host::Claude, Permissions::Free).contains(&all.to_owned()));
+        assert!(!words_of(Host::Claude, AgentPermissions::Edit).contains(&all.to_owned()));
+        assert!(words_of(Host::Claude, AgentPermissions::Free).contains(&all.to_owned()));
         let all = "--dangerously-bypass-approvals-and-sandbox";
-        assert!(!words_of(Host::Codex, Permissions::Edit).contains(&all.to_owned()));
-        assert!(words_of(Host::Codex, Permissions::Free).contains(&all.to_owned()));
+        assert!(!words_of(Host::Codex, AgentPermissions::Edit).contains(&all.to_owned()));
+        assert!(words_of(Host::Codex, AgentPermissions::Free).contains(&all.to_owned()));
     }
 
     #[test]
     fn who_may_only_look_has_nothing_to_write_with_and_no_hook_of_ours() {
-        let words = words_of(Host::Claude, Permissions::Read);
+        let words = words_of(Host::Claude, AgentPermissions::Read);
         assert!(after(&words, "--disallowedTools").contains("Write") && !words.contains(&"--settings".to_owned()));
-        let words = words_of(Host::Codex, Permissions::Read);
+        let words = words_of(Host::Codex, AgentPermissions::Read);
         assert_eq!(after(&words, "--sandbox"), "read-only");
         assert!(!words.iter().any(|word| word.starts_with("hooks.")));
-        assert!(words_of(Host::Sim, Permissions::Read).contains(&"--expert".to_owned()));
+        assert!(words_of(Host::Sim, AgentPermissions::Read).contains(&"--expert".to_owned()));
     }
 
     #[test]
     fn claude_is_given_its_limits() {
-        let words = words_of(Host::Claude, Permissions::Edit);
+        let words = words_of(Host::Claude, AgentPermissions::Edit);
         let given = ["--session-id", "--max-budget-usd", "--max-turns"].map(|name| after(&words, name));
         assert_eq!(given, ["s-1", "1.250000", "40"]);
     }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn every_hook_of_claude_is_ours_through_the_door_of_a_run() {
         let settings: Value =
-            serde_json::from_str(&after(&words_of(Host::Claude, Permissions::Edit), "--settings")).unwrap();
+            serde_json::from_str(&after(&words_of(Host::Claude, AgentPermissions::Edit), "--settings")).unwrap();
         let hooks = settings["hooks"].as_object().unwrap();
         assert_eq!(hooks.len(), crate::install::lines(Host::Claude).len());
         let expected = json!([{"hooks": [{
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn every_setting_for_codex_is_toml() {
-        let words = words_of(Host::Codex, Permissions::Edit);
+        let words = words_of(Host::Codex, AgentPermissions::Edit);
         let settings =
             words.iter().zip(&words[1..]).filter(|(name, _)| *name == "-c").map(|(_, setting)| setting.as_str());
         let settings = settings.collect::<Vec<_>>().join("\n");

@@ -11,7 +11,7 @@ mod headless;
 
 pub use claude::claude;
 pub use codex::{codex, codex_config};
-pub use headless::{Headless, Permissions, headless};
+pub use headless::{AgentPermissions, Headless, headless};
 
 /// A process to start. Whoever starts it has the pipes, the working directory and the end of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Alone {
 /// A session without a human.
 #[derive(Clone, Debug)]
 pub struct Unattended {
-    pub permissions: Permissions,
+    pub permissions: AgentPermissions,
     /// Our own program, which it may call.
     pub steadfast: PathBuf,
     /// More of the host's own command line.

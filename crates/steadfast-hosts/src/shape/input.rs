@@ -205,12 +205,15 @@ impl<'a> ToolInput<'a> {
     pub(crate) fn questions(&self, limit: usize) -> Vec<String> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
-        struct Asked {
+        struct AskedQuestion {
             header: String,
             question: String,
         }
-        let asked = Input::list::<Asked>(self.questions).unwrap_or_default();
-        asked.into_iter().map(|Asked { header, question }| cut(&format!("{header}: {question}"), limit)).collect()
+        let asked = Input::list::<AskedQuestion>(self.questions).unwrap_or_default();
+        asked
+            .into_iter()
+            .map(|AskedQuestion { header, question }| cut(&format!("{header}: {question}"), limit))
+            .collect()
     }
 
     fn read(raw: &'a str) -> Self {

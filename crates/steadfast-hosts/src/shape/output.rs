@@ -3,7 +3,7 @@ use steadfast_model::{Answer, EventName, Question, Ruling};
 
 use super::cut;
 
-/// What a host reads from a hook's standard output. Only what [`super::Can`] allows is ever filled in.
+/// What a host reads from a hook's standard output. Only what [`super::Capabilities`] allows is ever filled in.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
@@ -42,12 +42,12 @@ struct Permission<'a> {
 /// What the host's own dialog is asked with.
 #[derive(Debug, Serialize)]
 struct Dialog<'a> {
-    questions: [Asked<'a>; 1],
+    questions: [AskedQuestion<'a>; 1],
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked<'a> {
+struct AskedQuestion<'a> {
     question: &'a str,
     header: &'a str,
     options: Vec<Choice<'a>>,
@@ -63,7 +63,7 @@ struct Choice<'a> {
 impl<'a> Dialog<'a> {
     fn of(question: &'a Question) -> Self {
         let options = question.options.iter().map(|(label, description)| Choice { label, description }).collect();
-        let asked = Asked { question: &question.text, header: &question.heading, options, multi_select: false };
+        let asked = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
         Self { questions: [asked] }
     }
 }

@@ -8,12 +8,12 @@ use steadfast_model::{Millis, SessionId, Spent};
 
 use super::failure::{failure, seconds_since_1970};
 use super::{AgentEnd, AgentEvent, text, tokens};
-use crate::price::{Price, Prices, Usage};
+use crate::price::{Prices, TokenPrice, Usage};
 
 #[derive(Debug)]
 pub(super) struct Codex {
     prices: Prices,
-    price: Option<Price>,
+    price: Option<TokenPrice>,
     spent: Spent,
     /// Whether answers are counted from the rollout.
     counted: bool,

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::price::Price;
+use crate::price::TokenPrice;
 
 fn heard(host: Host, rows: &[Value]) -> Vec<AgentEvent> {
     let mut stream = AgentStream::of(host, &Prices::built_in());
@@ -254,7 +254,7 @@ proptest! {
     #[test]
     fn whatever_is_printed_nothing_breaks(lines in prop::collection::vec(line(), 0..12)) {
         for host in Host::ALL {
-            let mut stream = AgentStream::of(host, &Prices::default().with("m", Price { input: -1.0, cached: f64::MAX, output: f64::NAN }));
+            let mut stream = AgentStream::of(host, &Prices::default().with("m", TokenPrice { input: -1.0, cached: f64::MAX, output: f64::NAN }));
             for line in &lines {
                 let _ = stream.line(line.as_bytes());
                 let _ = stream.record(line.as_bytes());

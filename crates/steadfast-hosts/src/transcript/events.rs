@@ -2,11 +2,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use steadfast_model::{
-    Action, Agent, AgentId, Background, Content, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId,
+    Action, Agent, AgentId, BackgroundTask, Content, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId,
     StartSource, Stopping, ToolCall, ToolResult, Via,
 };
 
-use super::{Call, CallEnd, CallResult, Delegated, Item, Record, Thread, Transcript, Writer};
+use super::{CallEnd, CallResult, Delegated, Item, Thread, Transcript, TranscriptCall, TranscriptRecord, Writer};
 use crate::shape::{content, cut, cut_front, document};
 use crate::wire::bound;
 
@@ -116,8 +116,8 @@ impl Story {
         }
     }
 
-    fn tell(&mut self, record: Record<'_>, told: &mut VecDeque<Event>) {
-        let Record { at, session, cwd, turn, planning, thread, items } = record;
+    fn tell(&mut self, record: TranscriptRecord<'_>, told: &mut VecDeque<Event>) {
+        let TranscriptRecord { at, session, cwd, turn, planning, thread, items } = record;
         self.at = at.unwrap_or(self.at);
         if let Some(cwd) = cwd {
             self.cwd = cut(&cwd, bound::PATH);
@@ -193,7 +193,13 @@ impl Story {
         }
     }
 
-    fn call(&mut self, made: Call<'_>, at: Option<Millis>, agent: Option<&Agent>, told: &mut VecDeque<Event>) {
+    fn call(
+        &mut self,
+        made: TranscriptCall<'_>,
+        at: Option<Millis>,
+        agent: Option<&Agent>,
+        told: &mut VecDeque<Event>,
+    ) {
         if agent.is_none() {
             self.busy = true;
             self.last_message = None;
@@ -309,7 +315,7 @@ impl Story {
             let agents = self.agents.values().map(|_| "subagent");
             let running = agents.chain(self.shells.iter().map(|_| "shell")).take(bound::BACKGROUND);
             running
-                .map(|what| Background { what: what.to_owned(), status: "running".to_owned(), command: None })
+                .map(|what| BackgroundTask { what: what.to_owned(), status: "running".to_owned(), command: None })
                 .collect()
         });
         let stopping = Stopping { again: false, last_message: self.last_message.take(), background, wakeups: 0 };

@@ -1,17 +1,17 @@
 //! Sessions as the hosts wrote them down: also those from before Steadfast.
 //!
-//! A [`Transcript`] is read row by row, with no more of it in memory than the longest line. A row becomes a [`Record`],
+//! A [`Transcript`] is read row by row, with no more of it in memory than the longest line. A row becomes a [`TranscriptRecord`],
 //! the same for every host; what cannot be read is counted and passed over. [`Stats`] sums a session up, [`Events`] tells
-//! it again as the hooks would have, and a [`Cursor`] remembers how far a file that still grows was read.
+//! it again as the hooks would have, and a [`TranscriptCursor`] remembers how far a file that still grows was read.
 
 mod cost;
 mod events;
 mod field;
 mod line;
 mod listing;
-mod once;
 mod reader;
 mod record;
+mod seen_items;
 mod session;
 mod source;
 mod stats;
@@ -25,10 +25,12 @@ pub use listing::{ListingError, list_transcripts, newest_transcript, transcripts
 #[doc(hidden)]
 pub use reader::decodes;
 pub use reader::{Damage, Transcript, TranscriptError};
-pub use record::{Call, CallEnd, CallResult, Delegated, Ended, Item, Record, Thread, Tokens, Usage, Words};
+pub use record::{
+    CallEnd, CallResult, Delegated, Ended, Item, Thread, TokenUsage, TranscriptCall, TranscriptRecord, Usage, Words,
+};
 pub use session::{SessionEvents, session_of, subagent_files};
 pub use stats::{Stats, Summing};
-pub use tail::{Began, Cursor, Tail};
+pub use tail::{Began, TranscriptCursor, TranscriptTail};
 pub use timeline::{CallOutcome, Happening, Timeline, TimelineEntry, target};
 pub use writer::Writer;
 

@@ -2,9 +2,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::line::Lines;
-use super::once::Once;
+use super::seen_items::SeenItems;
 use super::source::Source;
-use super::{Record, Writer};
+use super::{TranscriptRecord, Writer};
 use crate::{claude, codex};
 
 /// How many rows may say nothing of who wrote them.
@@ -31,7 +31,7 @@ pub struct Damage {
 pub struct Transcript {
     lines: Lines<Source>,
     writer: Option<Writer>,
-    once: Once,
+    once: SeenItems,
     /// The subagent whose transcript this is, where a row said so.
     agent: Option<String>,
     rows: u64,
@@ -52,7 +52,7 @@ impl Transcript {
     }
 
     fn new(writer: Option<Writer>, source: Source) -> Self {
-        Self { lines: Lines::new(source, 0), writer, once: Once::default(), agent: None, rows: 0, damaged: 0 }
+        Self { lines: Lines::new(source, 0), writer, once: SeenItems::default(), agent: None, rows: 0, damaged: 0 }
     }
 
     pub fn writer(&self) -> Option<Writer> {
@@ -71,7 +71,7 @@ impl Transcript {
 
     /// The next row. What an earlier row already told, in a session that was resumed or forked, is left out of it.
     #[expect(clippy::should_implement_trait, reason = "a row borrows from the transcript, which no iterator can say")]
-    pub fn next(&mut self) -> Option<Result<Record<'_>, Damage>> {
+    pub fn next(&mut self) -> Option<Result<TranscriptRecord<'_>, Damage>> {
         // What breaks off in the middle of a packed file ends there.
         let line = self.lines.next().unwrap_or_default()?.bytes;
         self.rows += 1;
@@ -106,7 +106,7 @@ pub fn decodes(writer: Writer, line: &[u8]) -> bool {
 }
 
 /// One row of that writer.
-pub(super) fn read(writer: Writer, line: &[u8]) -> Option<Record<'_>> {
+pub(super) fn read(writer: Writer, line: &[u8]) -> Option<TranscriptRecord<'_>> {
     // A list would be read as an object whose fields come in order.
     if !line.starts_with(b"{") {
         return None;

@@ -9,7 +9,7 @@ use crate::{claude, codex};
 
 /// What one row of a transcript tells, borrowed from its line.
 #[derive(Debug)]
-pub struct Record<'a> {
+pub struct TranscriptRecord<'a> {
     pub at: Option<Millis>,
     pub session: Option<Cow<'a, str>>,
     pub cwd: Option<Cow<'a, str>>,
@@ -44,7 +44,7 @@ impl Thread<'_> {
     }
 }
 
-impl Record<'_> {
+impl TranscriptRecord<'_> {
     /// Makes it a row of a subagent, to whom its parent speaks and not the human.
     pub(super) fn belong_to(&mut self, agent: &str) {
         self.thread = Thread::Agent { id: Cow::Owned(agent.to_owned()), call: None };
@@ -72,7 +72,7 @@ pub enum Item<'a> {
     },
     /// The agent speaks.
     Said(Words<'a>),
-    Call(Call<'a>),
+    Call(TranscriptCall<'a>),
     Result(CallResult<'a>),
     Usage(Usage<'a>),
     Compaction {
@@ -115,7 +115,7 @@ impl<'a> Words<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct TranscriptCall<'a> {
     pub id: Option<Cow<'a, str>>,
     /// The tool in the host's spelling.
     pub tool: Cow<'a, str>,
@@ -134,7 +134,7 @@ pub(crate) enum CallInput<'a> {
     Patch(Option<&'a RawValue>),
 }
 
-impl<'a> Call<'a> {
+impl<'a> TranscriptCall<'a> {
     /// The call as a hook would tell of it.
     pub fn tool_call(&self, host: Host) -> ToolCall {
         let id = self.id.as_deref().map(|id| ToolUseId::new(cut(id, bound::NAME)));
@@ -228,21 +228,21 @@ pub enum CallEnd<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Usage<'a> {
     /// What one message took. Its rows all say so, and an early row may say less.
-    Message { id: Cow<'a, str>, tokens: Tokens },
+    Message { id: Cow<'a, str>, tokens: TokenUsage },
     /// What the session took so far.
-    Total(Tokens),
+    Total(TokenUsage),
 }
 
 /// Tokens, each counted in one of these only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub struct TokenUsage {
     pub input: u64,
     pub cache_read: u64,
     pub cache_write: u64,
     pub output: u64,
 }
 
-impl Tokens {
+impl TokenUsage {
     fn each(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             input: join(self.input, other.input),

@@ -4,8 +4,8 @@ use std::hash::BuildHasherDefault;
 use serde::{Serialize, Serializer};
 use steadfast_model::{Host, PromptOrigin, fnv};
 
-use super::once::Hashed;
-use super::{Item, Record, Thread, Tokens, Transcript, Usage};
+use super::seen_items::Hashed;
+use super::{Item, Thread, TokenUsage, Transcript, TranscriptRecord, Usage};
 
 /// A session in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Stats {
     pub compactions: u64,
     pub interrupts: u64,
     /// Once per message.
-    pub tokens: Tokens,
+    pub tokens: TokenUsage,
 }
 
 impl Stats {
@@ -45,13 +45,13 @@ impl Stats {
 #[derive(Debug, Default)]
 pub struct Summing {
     stats: Stats,
-    messages: HashMap<u64, Tokens, BuildHasherDefault<Hashed>>,
+    messages: HashMap<u64, TokenUsage, BuildHasherDefault<Hashed>>,
     /// The last sum that the host named.
-    total: Tokens,
+    total: TokenUsage,
 }
 
 impl Summing {
-    pub fn add(&mut self, record: &Record<'_>) {
+    pub fn add(&mut self, record: &TranscriptRecord<'_>) {
         let stats = &mut self.stats;
         for item in &record.items {
             match item {
@@ -122,7 +122,7 @@ impl Serialize for Stats {
             output_tokens: u64,
             damaged: u64,
         }
-        let Tokens { input, cache_read, cache_write, output } = self.tokens;
+        let TokenUsage { input, cache_read, cache_write, output } = self.tokens;
         Line {
             host: self.host,
             records: self.records,

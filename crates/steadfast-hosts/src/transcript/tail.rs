@@ -8,14 +8,14 @@ use steadfast_model::fnv;
 use super::line::Lines;
 use super::reader::{read, unreadable, writer_of};
 use super::source::Source;
-use super::{Damage, Record, TranscriptError, Writer};
+use super::{Damage, TranscriptError, TranscriptRecord, Writer};
 
 /// How much before the place is remembered, to know a file that was written anew.
 const REMEMBERED: u64 = 4_096;
 
 /// How far a transcript that still grows was read. Kept between two looks, in whatever process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct TranscriptCursor {
     /// Where the first line begins that was not read.
     pub offset: u64,
     pub inode: u64,
@@ -42,21 +42,21 @@ pub enum Began {
 
 /// What was added to a transcript. Only whole lines: half a line is still being written, and comes with the next look.
 #[derive(Debug)]
-pub struct Tail {
+pub struct TranscriptTail {
     lines: Lines<File>,
-    cursor: Cursor,
+    cursor: TranscriptCursor,
     began: Began,
     rows: u64,
     /// Looks back from the offset for the next cursor.
     file: File,
 }
 
-impl Tail {
-    pub fn open(path: &Path, before: Option<&Cursor>) -> Result<Self, TranscriptError> {
+impl TranscriptTail {
+    pub fn open(path: &Path, before: Option<&TranscriptCursor>) -> Result<Self, TranscriptError> {
         Self::try_open(path, before).map_err(unreadable(path))
     }
 
-    fn try_open(path: &Path, before: Option<&Cursor>) -> io::Result<Self> {
+    fn try_open(path: &Path, before: Option<&TranscriptCursor>) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         let known = before.filter(|cursor| goes_on(cursor, &metadata, &mut file));
@@ -82,7 +82,7 @@ impl Tail {
 
     /// The next row that was added.
     #[expect(clippy::should_implement_trait, reason = "a row borrows from the tail, which no iterator can say")]
-    pub fn next(&mut self) -> Option<Result<Record<'_>, Damage>> {
+    pub fn next(&mut self) -> Option<Result<TranscriptRecord<'_>, Damage>> {
         let line = self.lines.next().unwrap_or_default().filter(|line| line.whole)?;
         self.cursor.offset = line.next;
         self.rows += 1;
@@ -100,7 +100,7 @@ impl Tail {
     }
 
     /// Where the next look begins.
-    pub fn cursor(mut self) -> Cursor {
+    pub fn cursor(mut self) -> TranscriptCursor {
         self.cursor.before = hash_before(&mut self.file, self.cursor.offset).unwrap_or_default();
         self.cursor.length = self.cursor.length.max(self.cursor.offset);
         self.cursor
@@ -108,7 +108,7 @@ impl Tail {
 }
 
 /// Whether what was read is still there. A file that was cut behind it lost half a line at most, which was not read.
-fn goes_on(cursor: &Cursor, metadata: &Metadata, file: &mut File) -> bool {
+fn goes_on(cursor: &TranscriptCursor, metadata: &Metadata, file: &mut File) -> bool {
     cursor.inode == inode(metadata)
         && metadata.len() >= cursor.offset
         && hash_before(file, cursor.offset).is_ok_and(|hash| hash == cursor.before)

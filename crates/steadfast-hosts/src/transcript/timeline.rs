@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use steadfast_model::{Action, Host, Millis, PromptOrigin};
 
-use super::{CallEnd, CallResult, Item, Record, Transcript, Words};
+use super::{CallEnd, CallResult, Item, Transcript, TranscriptRecord, Words};
 
 /// One thing that happened in a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,7 @@ impl Timeline {
         }
     }
 
-    fn add(&mut self, record: Record<'_>, host: Host) {
+    fn add(&mut self, record: TranscriptRecord<'_>, host: Host) {
         if self.session.is_none() {
             self.session = record.session.map(Cow::into_owned);
         }

@@ -1,5 +1,5 @@
 use serde_json::json;
-use steadfast_hosts::transcript::{Stats, Tokens};
+use steadfast_hosts::transcript::{Stats, TokenUsage};
 use steadfast_model::Host;
 
 use crate::sample::{File, call, claude, claude_session, lines, prompt, result, said, text};
@@ -38,7 +38,7 @@ fn a_session_in_numbers() {
         subagent_calls: 0,
         compactions: 1,
         interrupts: 1,
-        tokens: Tokens { input: 12, cache_read: 400, cache_write: 80, output: 130 },
+        tokens: TokenUsage { input: 12, cache_read: 400, cache_write: 80, output: 130 },
     };
     assert_eq!(File::of(lines(&claude_session())).stats(), expected);
 }

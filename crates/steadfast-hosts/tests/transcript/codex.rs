@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use steadfast_hosts::transcript::{Stats, Tokens};
+use steadfast_hosts::transcript::{Stats, TokenUsage};
 use steadfast_model::Host;
 
 use crate::sample::{File, codex, lines};
@@ -106,7 +106,7 @@ fn a_session_in_numbers() {
         subagent_calls: 0,
         compactions: 1,
         interrupts: 1,
-        tokens: Tokens { input: 1_000, cache_read: 2_000, cache_write: 0, output: 50 },
+        tokens: TokenUsage { input: 1_000, cache_read: 2_000, cache_write: 0, output: 50 },
     };
     assert_eq!(File::of(lines(&session())).stats(), expected);
 }

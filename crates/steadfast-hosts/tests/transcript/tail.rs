@@ -1,13 +1,13 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use steadfast_hosts::transcript::{Began, Cursor, Item, Tail};
+use steadfast_hosts::transcript::{Began, Item, TranscriptCursor, TranscriptTail};
 
 use crate::sample::{File, claude_session, lines, prompt};
 
 /// What a look finds: where it began, the prompts, how many rows were damaged; and where the next look begins.
-fn look(file: &File, before: Option<&Cursor>) -> (Began, Vec<String>, usize, Cursor) {
-    let mut tail = Tail::open(&file.path(), before).unwrap();
+fn look(file: &File, before: Option<&TranscriptCursor>) -> (Began, Vec<String>, usize, TranscriptCursor) {
+    let mut tail = TranscriptTail::open(&file.path(), before).unwrap();
     let (mut prompts, mut damaged) = (Vec::new(), 0);
     while let Some(row) = tail.next() {
         match row {
@@ -31,7 +31,7 @@ fn every_row_is_seen_once_however_the_file_grows() {
     let (_, expected, _, _) = look(&File::of(&whole), None);
     for step in [3, 100, 1_000] {
         let file = File::of("");
-        let (mut seen, mut cursor) = (Vec::new(), None::<Cursor>);
+        let (mut seen, mut cursor) = (Vec::new(), None::<TranscriptCursor>);
         for piece in whole.as_bytes().chunks(step) {
             append(&file, piece);
             let (_, prompts, damaged, next) = look(&file, cursor.as_ref());

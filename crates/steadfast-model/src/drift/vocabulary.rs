@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The bits stand in a text, six to a letter, so that a state is read and written without decoding them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Vocabulary {
+pub struct WordFilter {
     bits: String,
     /// How many bits are set.
     count: u16,
@@ -14,7 +14,7 @@ pub struct Vocabulary {
 /// Bits of one letter.
 const EACH: usize = 6;
 
-impl Vocabulary {
+impl WordFilter {
     /// Sessions have 700 words in the middle and 2,500 in one of twenty; half of the set is reached with 5,700. Twice as
     /// many bits told grafts apart no better (area 0.930 and 0.931 for the same repository).
     pub const BITS: u16 = 8_192;
@@ -88,12 +88,12 @@ mod tests {
 
     #[test]
     fn what_was_added_is_there_and_nothing_else() {
-        let mut words = Vocabulary::default();
-        let places: Vec<u16> = (0..Vocabulary::BITS).filter(|place| place % 7 == 3).collect();
+        let mut words = WordFilter::default();
+        let places: Vec<u16> = (0..WordFilter::BITS).filter(|place| place % 7 == 3).collect();
         words.add(&places);
         assert_eq!(usize::from(words.count()), places.len());
-        assert!((0..Vocabulary::BITS).all(|place| words.has(place) == (place % 7 == 3)));
-        let mut more = Vocabulary::default();
+        assert!((0..WordFilter::BITS).all(|place| words.has(place) == (place % 7 == 3)));
+        let mut more = WordFilter::default();
         more.add(&[0, 3, 8_191]);
         more.join(&words);
         assert_eq!((more.has(0), more.has(8_191), usize::from(more.count())), (true, true, places.len() + 2));
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn however_many_words_there_are_its_text_stays_small_and_needs_no_escapes() {
-        let mut words = Vocabulary::default();
-        words.add(&(0..Vocabulary::BITS).collect::<Vec<_>>());
-        assert_eq!((words.bits.len(), words.count()), (Vocabulary::LETTERS, Vocabulary::BITS));
+        let mut words = WordFilter::default();
+        words.add(&(0..WordFilter::BITS).collect::<Vec<_>>());
+        assert_eq!((words.bits.len(), words.count()), (WordFilter::LETTERS, WordFilter::BITS));
         let all: Vec<u8> = (0..64).map(letter).collect();
         assert!(all.iter().all(|letter| letter.is_ascii_graphic() && !b"\"\\".contains(letter)));
         assert!((0..64).zip(all).all(|(bits, letter)| value(letter) == bits));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_damaged_set_is_a_set() {
-        let mut words = Vocabulary { bits: "~~é".to_owned(), count: 9 };
+        let mut words = WordFilter { bits: "~~é".to_owned(), count: 9 };
         words.add(&[8_000, 60_000]);
         assert!(words.has(8_000) && !words.has(60_000));
     }

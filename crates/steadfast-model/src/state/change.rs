@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BindingChange, GateState, LastStop, Release, Seen, WiringTold};
 use crate::{
-    AgentId, Constraint, DriftChange, Found, ListChange, Millis, NewRules, Opening, TakingBack, TaskId, ToolUseId,
+    AgentId, Constraint, DriftChange, ListChange, Millis, NamedPath, NewRules, Opening, TakingBack, TaskId, ToolUseId,
     Watched,
 };
 
@@ -80,7 +80,7 @@ pub enum Change {
         scope: Vec<String>,
         /// Which of them stand for a name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        found: Vec<Found>,
+        found: Vec<NamedPath>,
     },
     GoalCleared,
     /// The user's command added to it.

@@ -26,7 +26,7 @@ pub struct ForgedSeen {
 
 /// A subagent and the tasks it started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct SubagentTasks {
     pub agent: AgentId,
     pub tasks: Vec<TaskId>,
     /// How often it was refused to stop since the human last spoke.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use steadfast_model::Fact;
-use steadfast_observe::{Point, Repository};
+use steadfast_observe::{Checkout, Point};
 
 /// As long as any of it may take.
 const LONG: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ fn main() {
 }
 
 fn answers(root: &Path, budget: Duration) {
-    let repository = Repository::find(root);
+    let repository = Checkout::find(root);
     println!("= {:?}", repository.branch(budget));
     let began = Instant::now();
     println!("= {:?}", repository.changed_since(&Point::Head, budget));
@@ -31,7 +31,7 @@ fn answers(root: &Path, budget: Duration) {
 }
 
 fn works_until_killed(root: &Path) {
-    let repository = Repository::find(root);
+    let repository = Checkout::find(root);
     for round in 0..10_000 {
         std::fs::write(root.join("busy.txt"), format!("{} {round}", std::process::id())).unwrap();
         let tree = repository.tree_id(&root.join(".git/steadfast/tree"), LONG);

@@ -1,12 +1,12 @@
 use std::path::Path;
 
-use steadfast_observe::{Branch, Repository};
+use steadfast_observe::{Branch, Checkout};
 use steadfast_testkit::skip_optional;
 
 use crate::sandbox::{LONG, Sandbox, git, known, unknown};
 
 fn branch(dir: &Path) -> Branch {
-    known(Repository::find(dir).branch(LONG))
+    known(Checkout::find(dir).branch(LONG))
 }
 
 fn named(name: &str) -> Branch {

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use steadfast_observe::ChangeKind::{Added, Deleted, Modified};
-use steadfast_observe::{Change, ChangeKind, Point, Repository};
+use steadfast_observe::{ChangeKind, ChangedFile, Checkout, Point};
 
 use crate::sandbox::{LONG, Sandbox, changed, git, known, os, unknown};
 use crate::trees::contents;
@@ -86,12 +86,12 @@ fn names_may_hold_anything_but_nul() {
     names.iter().for_each(|name| {
         sandbox.write(os(name), "x");
     });
-    let expected = names.map(|name| Change { path: os(name).to_owned(), kind: Added });
+    let expected = names.map(|name| ChangedFile { path: os(name).to_owned(), kind: Added });
     assert_eq!(known(sandbox.repository().changed_since(&Point::Head, LONG)), expected);
     // Staged, and then changed back or not: now their content has to be looked at by name.
     let tree = sandbox.tree();
     sandbox.write(os(b"cr\r"), "y");
-    let expected = [Change { path: os(b"cr\r").to_owned(), kind: Modified }];
+    let expected = [ChangedFile { path: os(b"cr\r").to_owned(), kind: Modified }];
     assert_eq!(known(sandbox.repository().changed_since(&sandbox.since(tree), LONG)), expected);
 }
 
@@ -177,7 +177,7 @@ fn outside_a_sparse_checkout_nothing_is_gone() {
 fn a_linked_worktree_has_its_own_changes() {
     let sandbox = Sandbox::new();
     sandbox.git(&["worktree", "add", "--quiet", "../side"]);
-    let side = Repository::find(&sandbox.root.with_file_name("side"));
+    let side = Checkout::find(&sandbox.root.with_file_name("side"));
     fs::write(side.root.join("a.txt"), "side").unwrap();
     assert_eq!((sandbox.changed(&Point::Head), changed(&side, &Point::Head)), (vec![], expect(&[("a.txt", Modified)])));
 }

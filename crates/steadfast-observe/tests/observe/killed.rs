@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use steadfast_observe::{Point, Repository};
+use steadfast_observe::{Checkout, Point};
 use steadfast_testkit::wait_for;
 
 use crate::again::run;
@@ -41,7 +41,7 @@ fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
         assert_eq!(locks(&dot_git, &dot_git.join("steadfast")), Vec::<PathBuf>::new(), "in round {round}");
     }
     let private = dot_git.join("steadfast/tree");
-    let repository = Repository::find(&sandbox.root);
+    let repository = Checkout::find(&sandbox.root);
     sandbox.write("busy.txt", "at the end");
     let tree = known(repository.tree_id(&private, LONG));
     assert_eq!(tree, sandbox.fresh_tree());

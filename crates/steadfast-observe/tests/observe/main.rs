@@ -1,5 +1,4 @@
 //! The facts, asked of real repositories with the real git.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the tests set repositories up with git, and run themselves again")]
 

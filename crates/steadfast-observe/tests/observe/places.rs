@@ -3,20 +3,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use steadfast_model::Fact;
-use steadfast_observe::{Kind, Repository};
+use steadfast_observe::{Checkout, CheckoutKind};
 
 use crate::sandbox::{Sandbox, git};
 
-fn kind(git_dir: &Path, common_dir: &Path) -> Kind {
-    Kind::Git { git_dir: git_dir.to_owned(), common_dir: common_dir.to_owned() }
+fn kind(git_dir: &Path, common_dir: &Path) -> CheckoutKind {
+    CheckoutKind::Git { git_dir: git_dir.to_owned(), common_dir: common_dir.to_owned() }
 }
 
 #[test]
 fn a_repository_is_found_from_any_folder_in_it() {
     let sandbox = Sandbox::new();
     let (root, dot_git) = (sandbox.root.clone(), sandbox.root.join(".git"));
-    let expected = Repository { root, kind: kind(&dot_git, &dot_git), project: None };
-    let from = ["", "src", ".git", ".git/refs"].map(|dir| Repository::find(&sandbox.root.join(dir)));
+    let expected = Checkout { root, kind: kind(&dot_git, &dot_git), project: None };
+    let from = ["", "src", ".git", ".git/refs"].map(|dir| Checkout::find(&sandbox.root.join(dir)));
     assert_eq!(from, [(); 4].map(|()| expected.clone()));
 }
 
@@ -27,8 +27,8 @@ fn a_linked_worktree_shares_the_common_directory() {
     let side = sandbox.root.with_file_name("side");
     let dot_git = sandbox.root.join(".git");
     assert_eq!(
-        Repository::find(&side.join("src")),
-        Repository { root: side, kind: kind(&dot_git.join("worktrees/side"), &dot_git), project: None }
+        Checkout::find(&side.join("src")),
+        Checkout { root: side, kind: kind(&dot_git.join("worktrees/side"), &dot_git), project: None }
     );
 }
 
@@ -40,8 +40,8 @@ fn a_submodule_is_a_repository_of_its_own() {
     sandbox.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "sub"]);
     let modules = sandbox.root.join(".git/modules/sub");
     assert_eq!(
-        Repository::find(&sandbox.root.join("sub/src")),
-        Repository { root: sandbox.root.join("sub"), kind: kind(&modules, &modules), project: None }
+        Checkout::find(&sandbox.root.join("sub/src")),
+        Checkout { root: sandbox.root.join("sub"), kind: kind(&modules, &modules), project: None }
     );
 }
 
@@ -52,14 +52,14 @@ fn a_bare_repository_is_bare_and_its_worktree_is_not() {
     let side = sandbox.root.with_file_name("side");
     sandbox.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
     git(&bare, &["worktree", "add", "--quiet", side.to_str().unwrap()]);
-    assert_eq!(Repository::find(&bare.join("refs")).kind, Kind::Bare { git_dir: bare.clone() });
-    assert_eq!(Repository::find(&side).kind, kind(&bare.join("worktrees/side"), &bare));
+    assert_eq!(Checkout::find(&bare.join("refs")).kind, CheckoutKind::Bare { git_dir: bare.clone() });
+    assert_eq!(Checkout::find(&side).kind, kind(&bare.join("worktrees/side"), &bare));
 }
 
 #[test]
 fn outside_git_there_is_none() {
     let sandbox = Sandbox::without_git();
-    let expected = Repository { root: sandbox.root.clone(), kind: Kind::None, project: None };
+    let expected = Checkout { root: sandbox.root.clone(), kind: CheckoutKind::None, project: None };
     assert_eq!(sandbox.repository(), expected);
 }
 
@@ -67,15 +67,15 @@ fn outside_git_there_is_none() {
 fn an_empty_git_folder_is_passed_over_as_git_does() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.root.join("src/.git")).unwrap();
-    assert_eq!(Repository::find(&sandbox.root.join("src")).root, sandbox.root);
+    assert_eq!(Checkout::find(&sandbox.root.join("src")).root, sandbox.root);
 }
 
 #[test]
 fn a_pointer_into_nowhere_is_the_end_as_for_git() {
     let sandbox = Sandbox::new();
     sandbox.write("src/.git", "gitdir: /nowhere\n");
-    let found = Repository::find(&sandbox.root.join("src"));
-    assert_eq!(found.kind, Kind::Broken);
+    let found = Checkout::find(&sandbox.root.join("src"));
+    assert_eq!(found.kind, CheckoutKind::Broken);
     let ids = found.object_ids(&[Path::new("main.rs")], Duration::from_secs(1));
     assert!(matches!(ids, Fact::Unknown(_)), "{ids:?}");
 }
@@ -84,9 +84,9 @@ fn a_pointer_into_nowhere_is_the_end_as_for_git() {
 fn the_project_is_the_nearest_folder_with_a_configuration_inside_the_checkout() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.root.with_file_name("steadfast.toml"), "").unwrap();
-    assert_eq!(Repository::find(&sandbox.root.join("src")).project, None);
+    assert_eq!(Checkout::find(&sandbox.root.join("src")).project, None);
     sandbox.write("steadfast.toml", "").write("apps/web/steadfast.toml", "").write("apps/web/src/x", "");
-    let project = |dir: &str| Repository::find(&sandbox.root.join(dir)).project;
+    let project = |dir: &str| Checkout::find(&sandbox.root.join(dir)).project;
     assert_eq!(
         ["src", "apps", "apps/web/src"].map(project),
         [Some(sandbox.root.clone()), Some(sandbox.root.clone()), Some(sandbox.root.join("apps/web"))]
@@ -98,5 +98,5 @@ fn a_link_into_the_repository_leads_to_it() {
     let sandbox = Sandbox::new();
     let shortcut = sandbox.root.with_file_name("shortcut");
     std::os::unix::fs::symlink(sandbox.root.join("src"), &shortcut).unwrap();
-    assert_eq!(Repository::find(&shortcut).root, sandbox.root);
+    assert_eq!(Checkout::find(&shortcut).root, sandbox.root);
 }

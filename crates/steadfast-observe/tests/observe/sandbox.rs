@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use steadfast_model::Fact;
-use steadfast_observe::{ChangeKind, ObjectId, Point, Repository, TreeId};
+use steadfast_observe::{ChangeKind, Checkout, ObjectId, Point, TreeId};
 use tempfile::TempDir;
 
 /// Long enough for any machine: a test that is not about time must not fail by it.
@@ -70,8 +70,8 @@ impl Sandbox {
         self
     }
 
-    pub(crate) fn repository(&self) -> Repository {
-        Repository::find(&self.root)
+    pub(crate) fn repository(&self) -> Checkout {
+        Checkout::find(&self.root)
     }
 
     pub(crate) fn private_dir(&self) -> PathBuf {
@@ -107,7 +107,7 @@ impl Sandbox {
     }
 }
 
-pub(crate) fn changed(repository: &Repository, point: &Point) -> Vec<(String, ChangeKind)> {
+pub(crate) fn changed(repository: &Checkout, point: &Point) -> Vec<(String, ChangeKind)> {
     let changes = known(repository.changed_since(point, LONG));
     changes.into_iter().map(|change| (change.path.to_str().unwrap().to_owned(), change.kind)).collect()
 }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_observe::{ObjectId, Repository, TreeId};
+use steadfast_observe::{Checkout, ObjectId, TreeId};
 
 use crate::sandbox::{LONG, Sandbox, command, git, known, unknown};
 
@@ -126,7 +126,7 @@ fn a_submodule_counts_by_its_commit() {
 fn worktrees_with_the_same_files_have_the_same_id() {
     let sandbox = Sandbox::new();
     sandbox.git(&["worktree", "add", "--quiet", "../side"]);
-    let side = Repository::find(&sandbox.root.with_file_name("side"));
+    let side = Checkout::find(&sandbox.root.with_file_name("side"));
     // Even when somebody gives both the same folder.
     let of_side = || known(side.tree_id(&sandbox.private_dir(), LONG));
     assert_eq!([sandbox.tree(), of_side()], [sandbox.tree(), of_side()]);
@@ -193,5 +193,5 @@ fn a_folder_with_a_separator_in_its_name_works_too() {
     git(&odd, &["add", "a"]);
     git(&odd, &["commit", "--quiet", "--message=x"]);
     let expected: ObjectId = git(&odd, &["rev-parse", "HEAD^{tree}"]).trim().parse().unwrap();
-    assert_eq!(known(Repository::find(&odd).tree_id(&odd.join(".git/steadfast/tree"), LONG)), TreeId::new(expected));
+    assert_eq!(known(Checkout::find(&odd).tree_id(&odd.join(".git/steadfast/tree"), LONG)), TreeId::new(expected));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::Format;
+use super::ListFormat;
 use super::list::task_heading;
 use super::slices;
 use crate::markdown::blocks;
@@ -15,11 +15,11 @@ use crate::source::{Notation, bom_len};
 use steadfast_words::blocks::{Block, BlockKind};
 
 /// `None`: it is none, which is said.
-pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<Format> {
+pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<ListFormat> {
     let body = &text[bom_len(text)..];
     let lower = name.to_ascii_lowercase();
     match Notation::of(text, name, findings)? {
-        _ if is_issue(body) => Some(Format::Beads),
+        _ if is_issue(body) => Some(ListFormat::Beads),
         _ if lower.ends_with(".jsonl") => json_lines(body, findings),
         Notation::Json => json(body, findings),
         Notation::Markdown => Some(markdown(text, &lower)),
@@ -45,19 +45,19 @@ fn is_issue(body: &str) -> bool {
 }
 
 /// What is no JSON is said where issues are read.
-fn json_lines(body: &str, findings: &mut Findings) -> Option<Format> {
+fn json_lines(body: &str, findings: &mut Findings) -> Option<ListFormat> {
     let first = body.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<serde::de::IgnoredAny>(first).is_err() {
-        return Some(Format::Beads);
+        return Some(ListFormat::Beads);
     }
     let help = "an issue of beads has `id`, `title` and `status` in each line";
     findings.add(Code::UnknownFormat, &(0..1), "these are lines of JSON, and no list of tasks that is known", help);
     None
 }
 
-fn json(body: &str, findings: &mut Findings) -> Option<Format> {
+fn json(body: &str, findings: &mut Findings) -> Option<ListFormat> {
     // What is no JSON, or no object, is said where a spec is read.
-    let Ok(keys) = serde_json::from_str::<Keys<'_>>(body) else { return Some(Format::SpecJson) };
+    let Ok(keys) = serde_json::from_str::<Keys<'_>>(body) else { return Some(ListFormat::SpecJson) };
     let is_list = |value: &RawValue| value.get().starts_with('[');
     let has_tasks = |value: &RawValue| {
         value.get().starts_with('{')
@@ -65,13 +65,13 @@ fn json(body: &str, findings: &mut Findings) -> Option<Format> {
                 .is_ok_and(|inner| inner.get("tasks").is_some_and(|tasks| is_list(tasks)))
     };
     if keys.contains_key("feature") || keys.contains_key("phases") {
-        return Some(Format::SpecJson);
+        return Some(ListFormat::SpecJson);
     }
     if keys.get("tasks").is_some_and(|tasks| is_list(tasks)) || keys.values().any(|value| has_tasks(value)) {
-        return Some(Format::TaskMaster);
+        return Some(ListFormat::TaskMaster);
     }
     if keys.is_empty() {
-        return Some(Format::SpecJson);
+        return Some(ListFormat::SpecJson);
     }
     let help =
         "a SPEC.json has `feature` and `phases`, Task Master's file has `tasks`, and beads an issue in each line";
@@ -102,43 +102,43 @@ struct Signs {
     in_task: bool,
 }
 
-fn markdown(text: &str, name: &str) -> Format {
+fn markdown(text: &str, name: &str) -> ListFormat {
     let signs = Signs::of(text);
     let path = name.replace('\\', "/");
     let file = path.rsplit('/').next().unwrap_or(&path);
     let is_list = ["tasks.md", "todo.md", "checklist.md"].iter().any(|end| file.ends_with(end));
     if signs.exported {
-        return Format::SpecMarkdown;
+        return ListFormat::SpecMarkdown;
     }
     if file.ends_with("tdd-progress.md") && slices::has_slices(text) {
-        return Format::Slices;
+        return ListFormat::Slices;
     }
     if signs.tags > 0 && signs.names > 0 {
-        return Format::Gsd;
+        return ListFormat::Gsd;
     }
     if file.starts_with("spec") {
-        return Format::SpecMarkdown;
+        return ListFormat::SpecMarkdown;
     }
     if is_list && path.contains("openspec/changes/") && signs.boxes > 0 && signs.task_headings == 0 {
-        return Format::OpenSpec;
+        return ListFormat::OpenSpec;
     }
     if signs.checks > 0 {
-        return Format::SpecMarkdown;
+        return ListFormat::SpecMarkdown;
     }
     if signs.kit > 0 && signs.kit * 2 >= signs.boxes {
-        return Format::SpecKit;
+        return ListFormat::SpecKit;
     }
     if is_list && signs.task_headings > 0 {
-        return Format::Breakdown;
+        return ListFormat::Breakdown;
     }
     if is_list && signs.numbered_headings > 0 && signs.numbered * 2 >= signs.boxes && signs.boxes > 0 {
-        return Format::OpenSpec;
+        return ListFormat::OpenSpec;
     }
     let only_boxes = signs.task_headings + signs.phase_headings + signs.fields + signs.rows == 0;
     if signs.boxes > 0 && (is_list || only_boxes && file.ends_with(".md")) {
-        return Format::Checklist;
+        return ListFormat::Checklist;
     }
-    Format::SpecMarkdown
+    ListFormat::SpecMarkdown
 }
 
 impl Signs {
@@ -190,7 +190,7 @@ impl Signs {
 mod tests {
     use super::*;
 
-    fn format(text: &str, name: &str) -> Option<Format> {
+    fn format(text: &str, name: &str) -> Option<ListFormat> {
         recognise(text, name, &mut Findings::default())
     }
 
@@ -198,26 +198,26 @@ mod tests {
     fn a_list_is_known_by_what_is_in_it() {
         let issue = r#"{"id": "bd-1", "title": "T", "status": "open", "issue_type": "task"}"#;
         for (text, name, is) in [
-            (issue, "x", Format::Beads),
-            (issue, ".beads/issues.jsonl", Format::Beads),
-            (&format!("[{issue}]"), "-", Format::Beads),
-            (r#"{"tasks": [{"id": 1, "title": "T"}]}"#, "tasks.json", Format::TaskMaster),
-            (r#"{"master": {"tasks": []}}"#, "-", Format::TaskMaster),
-            (r#"{"feature": "F", "phases": []}"#, "tasks.json", Format::SpecJson),
-            ("## 1. One\n\n- [x] 1.1 A\n", "openspec/changes/c/tasks.md", Format::OpenSpec),
-            ("## 1. One\n\n- [x] 1.1 A\n", "tasks.md", Format::OpenSpec),
-            ("# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] A\n", "tasks.md", Format::SpecKit),
+            (issue, "x", ListFormat::Beads),
+            (issue, ".beads/issues.jsonl", ListFormat::Beads),
+            (&format!("[{issue}]"), "-", ListFormat::Beads),
+            (r#"{"tasks": [{"id": 1, "title": "T"}]}"#, "tasks.json", ListFormat::TaskMaster),
+            (r#"{"master": {"tasks": []}}"#, "-", ListFormat::TaskMaster),
+            (r#"{"feature": "F", "phases": []}"#, "tasks.json", ListFormat::SpecJson),
+            ("## 1. One\n\n- [x] 1.1 A\n", "openspec/changes/c/tasks.md", ListFormat::OpenSpec),
+            ("## 1. One\n\n- [x] 1.1 A\n", "tasks.md", ListFormat::OpenSpec),
+            ("# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] A\n", "tasks.md", ListFormat::SpecKit),
             (
                 "<tasks>\n<task type=\"auto\">\n<name>Task 1: A</name>\n</task>\n</tasks>\n",
                 "01-01-PLAN.md",
-                Format::Gsd,
+                ListFormat::Gsd,
             ),
-            ("# B\n\n## Phase 1\n\n### Task 1.1: A\n**Dependencies**: None\n", "x-tasks.md", Format::Breakdown),
-            ("# Things\n\n- [ ] A\n- [x] B\n", "notes.md", Format::Checklist),
-            ("# Things\n\n- [ ] A\n- [x] B\n", "SPEC.md", Format::SpecMarkdown),
-            ("# Things\n\n## Phase 1\n\n- [ ] A\n", "plan.md", Format::SpecMarkdown),
-            ("# Things\n\n- [ ] A\n  - Verify: `x`\n", "tasks.md", Format::SpecMarkdown),
-            ("## Tasks {#tasks}\n\n- [ ] A {#1}\n", "tasks.md", Format::SpecMarkdown),
+            ("# B\n\n## Phase 1\n\n### Task 1.1: A\n**Dependencies**: None\n", "x-tasks.md", ListFormat::Breakdown),
+            ("# Things\n\n- [ ] A\n- [x] B\n", "notes.md", ListFormat::Checklist),
+            ("# Things\n\n- [ ] A\n- [x] B\n", "SPEC.md", ListFormat::SpecMarkdown),
+            ("# Things\n\n## Phase 1\n\n- [ ] A\n", "plan.md", ListFormat::SpecMarkdown),
+            ("# Things\n\n- [ ] A\n  - Verify: `x`\n", "tasks.md", ListFormat::SpecMarkdown),
+            ("## Tasks {#tasks}\n\n- [ ] A {#1}\n", "tasks.md", ListFormat::SpecMarkdown),
         ] {
             assert_eq!(format(text, name), Some(is), "{name}: {text}");
         }

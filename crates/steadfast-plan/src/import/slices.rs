@@ -158,7 +158,7 @@ fn stands(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, compile};
+    use crate::{CompileOptions, compile};
 
     const TEXT: &str = "# TDD Progress: Sign in\n\n**Approved:** 2026-02-20T10:00:00Z\n**Status:** in-progress\n\n\
         ## Slice 1: Guard the pipe\n\n**Status:** done\n**Depends on:** None\n- Files: `hooks/guard.sh`\n\n\
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_slice_has_the_status_below_its_own_heading() {
-        let compiled = compile(TEXT, ".tdd-progress.md", &Options::default()).unwrap();
+        let compiled = compile(TEXT, ".tdd-progress.md", &CompileOptions::default()).unwrap();
         assert_eq!(compiled.plan.feature, "Sign in");
         let tasks: Vec<(&str, &str, Vec<&str>)> = compiled
             .plan

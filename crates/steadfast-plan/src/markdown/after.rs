@@ -11,7 +11,7 @@ pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     let tasks: Vec<String> =
         draft.phases.iter().flat_map(|phase| phase.tasks.iter().map(|task| task.id.value.clone())).collect();
     let phases: Vec<String> = draft.phases.iter().map(|phase| phase.id.value.clone()).collect();
-    let known = Known { tasks: &tasks, phases: &phases };
+    let known = KnownIds { tasks: &tasks, phases: &phases };
     let mut before: Vec<String> = Vec::new();
     for (index, phase) in draft.phases.iter_mut().enumerate() {
         let own = phase.id.value.clone();
@@ -28,12 +28,12 @@ pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     }
 }
 
-struct Known<'a> {
+struct KnownIds<'a> {
     tasks: &'a [String],
     phases: &'a [String],
 }
 
-impl Known<'_> {
+impl KnownIds<'_> {
     fn meant(&self, name: &Text, before: &[String], own: &str, findings: &mut Findings) -> Vec<Text> {
         let at = |value: &str| Text::new(value, name.span.clone());
         let words = without_remark(&name.value);

@@ -2,8 +2,8 @@
 
 use super::sentence::{Form, Part, Said};
 use crate::markdown::blocks;
-use steadfast_words::WordList;
 use steadfast_words::blocks::{Block, BlockKind};
+use steadfast_words::{WordList, split_at};
 
 /// How much of a text is read, in bytes. What a spec of a thousand tasks wants is said at its beginning.
 const READ: usize = 100_000;
@@ -86,36 +86,14 @@ impl Reader {
 
     fn end_paragraph(&mut self) {
         let Some((first, text, form)) = self.paragraph.take() else { return };
-        for (from, sentence) in split(&text) {
+        for (from, sentence) in split_at(&text, ".!?") {
+            if !sentence.contains(char::is_alphanumeric) {
+                continue;
+            }
             let line = first + text.get(..from).map_or(0, |before| before.matches('\n').count());
             self.push(line, &sentence.replace('\n', " "), form);
         }
     }
-}
-
-/// At full stops that end something: not inside of backticks, not in `e.g.`.
-fn split(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let (mut from, mut in_code) = (0, false);
-    let mut characters = text.char_indices().peekable();
-    while let Some((index, character)) = characters.next() {
-        match character {
-            '`' => in_code = !in_code,
-            '.' | '!' | '?' if !in_code => {
-                let before = text.get(from..index).unwrap_or_default();
-                let short = before.ends_with("e.g") || before.ends_with("i.e") || before.ends_with("vs");
-                let ends = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
-                if ends && !short {
-                    found.push((from, text.get(from..=index).unwrap_or_default()));
-                    from = index + 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    found.push((from, text.get(from..).unwrap_or_default()));
-    found.retain(|(_, sentence)| sentence.contains(char::is_alphanumeric));
-    found
 }
 
 fn is_rule(line: &str) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Status;
-use steadfast_plan::{Compiled, Format, Options, compile};
+use steadfast_plan::{CompileOptions, Compiled, ListFormat, compile};
 use steadfast_testkit::unpacked_corpus;
 
 use crate::round_trip::comes_back;
@@ -30,9 +30,9 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn read(file: &Path) -> (String, Result<Compiled, steadfast_plan::Report>) {
+fn read(file: &Path) -> (String, Result<Compiled, steadfast_plan::LintReport>) {
     let text = std::fs::read_to_string(file).unwrap();
-    let compiled = compile(&text, &file.to_string_lossy(), &Options::default());
+    let compiled = compile(&text, &file.to_string_lossy(), &CompileOptions::default());
     (text, compiled)
 }
 
@@ -131,7 +131,8 @@ fn no_box_is_lost() {
     let mut boxes = (0, 0);
     for file in files.iter().filter(|file| is_markdown(file)) {
         let (text, compiled) = read(file);
-        let Some(compiled) = compiled.ok().filter(|c| matches!(c.format, Format::OpenSpec | Format::Checklist)) else {
+        let Some(compiled) = compiled.ok().filter(|c| matches!(c.format, ListFormat::OpenSpec | ListFormat::Checklist))
+        else {
             continue;
         };
         let lines = || text.lines().map(str::trim_start);
@@ -150,7 +151,9 @@ fn no_task_of_a_breakdown_is_lost() {
     let mut tasks = 0;
     for file in files.iter().filter(|file| is_markdown(file)) {
         let (text, compiled) = read(file);
-        let Some(compiled) = compiled.ok().filter(|compiled| compiled.format == Format::Breakdown) else { continue };
+        let Some(compiled) = compiled.ok().filter(|compiled| compiled.format == ListFormat::Breakdown) else {
+            continue;
+        };
         let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### Task ")).collect();
         let ids: BTreeSet<&str> = headings.iter().filter_map(|heading| heading.split(':').next()).collect();
         let found: BTreeSet<&str> = compiled.plan.tasks.iter().map(|task| task.id.as_str()).collect();

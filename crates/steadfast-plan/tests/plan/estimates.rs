@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId, TaskKind};
-use steadfast_plan::{Code, Compiled, Lengths, Options, compile, hash, units};
+use steadfast_plan::{Code, CompileOptions, Compiled, Lengths, compile, hash, units};
 
 const MINUTE: u64 = 60_000;
 
@@ -28,7 +28,7 @@ const SPEC: &str = "# Sign in
 ";
 
 fn read(text: &str, name: &str) -> Compiled {
-    compile(text, name, &Options::default()).unwrap()
+    compile(text, name, &CompileOptions::default()).unwrap()
 }
 
 fn minutes(compiled: &Compiled) -> Vec<(&str, u64)> {
@@ -74,7 +74,9 @@ fn tables_json_checklists_and_issues_have_them_too() {
 #[test]
 fn they_come_back_from_an_export() {
     let first = read(SPEC, "SPEC.md");
-    for (to, name) in [(steadfast_plan::Target::Json, "SPEC.json"), (steadfast_plan::Target::Markdown, "PLAN.md")] {
+    for (to, name) in
+        [(steadfast_plan::ExportTarget::Json, "SPEC.json"), (steadfast_plan::ExportTarget::Markdown, "PLAN.md")]
+    {
         let outgoing = steadfast_plan::Outgoing { plan: &first.plan, reported: &[], at: "2026-01-01T00:00:00Z" };
         let text = steadfast_plan::export(outgoing, to);
         assert_eq!(read(&text, name).plan.estimates, first.plan.estimates, "{text}");

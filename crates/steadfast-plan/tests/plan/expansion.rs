@@ -1,4 +1,4 @@
-use steadfast_plan::{Options, compile, hash};
+use steadfast_plan::{CompileOptions, compile, hash};
 
 use crate::{lines, plan};
 
@@ -113,7 +113,7 @@ fn a_warning_about_many_tasks_counts_them_as_the_plan_does() {
         })
         .collect();
     let text = format!(r#"{{"feature": "F", "phases": [{{"id": "1", "name": "P", "tasks": [{}]}}]}}"#, tasks.join(","));
-    let compiled = compile(&text, "SPEC.json", &Options::default()).unwrap();
+    let compiled = compile(&text, "SPEC.json", &CompileOptions::default()).unwrap();
     let count = compiled.plan.tasks.len();
     let said: Vec<&str> = compiled.warnings.iter().map(|problem| problem.message.as_str()).collect();
     assert!(said.contains(&format!("there are {count} tasks").as_str()), "{count}: {:?}", said.last());
@@ -134,7 +134,7 @@ fn without_skills_nothing_comes_before_work_on_an_interface() {
         {"id": "1.1", "task": "Card", "type": "ui", "files": ["Card.tsx"]},
         {"id": "1.2", "task": "List", "type": "frontend", "files": ["List.tsx"], "depends_on": ["1.1"]}]}]}"#;
     let missing_skills = vec!["brand".to_owned(), "look".to_owned()];
-    let options = Options { ui_skills: Vec::new(), missing_skills, ..Options::default() };
+    let options = CompileOptions { ui_skills: Vec::new(), missing_skills, ..CompileOptions::default() };
     let compiled = compile(text, "SPEC.json", &options).unwrap();
     let tasks: Vec<String> = compiled
         .plan
@@ -151,7 +151,7 @@ fn without_skills_nothing_comes_before_work_on_an_interface() {
         warned,
         ["not installed: `/brand`, `/look`; the task before each of 2 ui tasks is left out (`1.1a` and so on)"]
     );
-    assert_eq!(hash(&compiled.plan), hash(&compile(text, "SPEC.json", &Options::default()).unwrap().plan));
+    assert_eq!(hash(&compiled.plan), hash(&compile(text, "SPEC.json", &CompileOptions::default()).unwrap().plan));
     // An id that a skill needs tomorrow is not free today.
     let taken = text.replace("\"1.2\"", "\"1.1a\"");
     let report = compile(&taken, "SPEC.json", &options).unwrap_err();

@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use steadfast_model::Plan;
-use steadfast_plan::{Options, compile, lint, render};
+use steadfast_plan::{CompileOptions, compile, lint, render};
 
 use crate::synthetic::synthetic_spec;
 use steadfast_testkit::PATIENCE;
@@ -66,16 +66,16 @@ const NAMES: [&str; 7] =
 proptest! {
     #[test]
     fn whatever_compiles_is_sound(text in spec()) {
-        if let Ok(compiled) = compile(&text, "SPEC.json", &Options::default()) {
+        if let Ok(compiled) = compile(&text, "SPEC.json", &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
     }
 
     #[test]
     fn any_text_is_read_without_harm(text in ".{0,400}", name in prop::sample::select(NAMES.to_vec())) {
-        let report = lint(&text, name, &Options::default());
+        let report = lint(&text, name, &CompileOptions::default());
         render(&report.problems, &text, name);
-        if let Ok(compiled) = compile(&text, name, &Options::default()) {
+        if let Ok(compiled) = compile(&text, name, &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
     }
@@ -93,9 +93,9 @@ proptest! {
         0..30,
     )) {
         let text = lines.join("\n");
-        let report = lint(&text, "SPEC.md", &Options::default());
+        let report = lint(&text, "SPEC.md", &CompileOptions::default());
         render(&report.problems, &text, "SPEC.md");
-        if let Ok(compiled) = compile(&text, "SPEC.md", &Options::default()) {
+        if let Ok(compiled) = compile(&text, "SPEC.md", &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
     }
@@ -115,9 +115,9 @@ proptest! {
         0..30,
     )) {
         let text = lines.join("\n");
-        let report = lint(&text, name, &Options::default());
+        let report = lint(&text, name, &CompileOptions::default());
         render(&report.problems, &text, name);
-        if let Ok(compiled) = compile(&text, name, &Options::default()) {
+        if let Ok(compiled) = compile(&text, name, &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
     }
@@ -127,7 +127,7 @@ proptest! {
 #[test]
 fn ten_thousand_tasks_in_one_line_compile_within_a_minute() {
     let started = Instant::now();
-    let compiled = compile(&synthetic_spec(10_000), "SPEC.json", &Options::default()).unwrap();
+    let compiled = compile(&synthetic_spec(10_000), "SPEC.json", &CompileOptions::default()).unwrap();
     assert!(compiled.plan.tasks.len() > 15_000);
     assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
 }
@@ -144,7 +144,7 @@ mod timing {
 
     fn takes(text: &str, at_least: usize) -> Duration {
         let started = Instant::now();
-        let compiled = compile(text, "SPEC.json", &Options::default()).unwrap();
+        let compiled = compile(text, "SPEC.json", &CompileOptions::default()).unwrap();
         let took = started.elapsed();
         assert!(compiled.plan.tasks.len() > at_least);
         took
@@ -196,7 +196,7 @@ mod timing {
             let takes = |times: usize| {
                 let text = piece.repeat(times);
                 let started = Instant::now();
-                let _ = compile(&text, "SPEC.md", &Options::default());
+                let _ = compile(&text, "SPEC.md", &CompileOptions::default());
                 started.elapsed()
             };
             let few = (0..3).map(|_| takes(2_000)).min().unwrap_or_default().max(Duration::from_millis(2));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use steadfast_plan::{Options, compile};
+use steadfast_plan::{CompileOptions, compile};
 
 use crate::said;
 
@@ -59,7 +59,7 @@ pub(crate) const ALL: [(&str, &str); 7] = [
 
 /// Every task in a line: status, id, title, what it waits for, and what is known of it.
 fn shown((text, name): (&str, &str)) -> String {
-    let compiled = match compile(text, name, &Options::default()) {
+    let compiled = match compile(text, name, &CompileOptions::default()) {
         Ok(compiled) => compiled,
         Err(_) => panic!("{}", said(text, name)),
     };
@@ -97,7 +97,7 @@ fn shown((text, name): (&str, &str)) -> String {
 fn a_line_of_an_issue_may_say_how_it_is_checked() {
     let check = |issue: &str| {
         let line = format!("{{\"id\":\"bd-1\",\"title\":\"a\",\"status\":\"open\",{issue}}}");
-        let compiled = compile(&line, "issues.jsonl", &Options::default()).unwrap();
+        let compiled = compile(&line, "issues.jsonl", &CompileOptions::default()).unwrap();
         compiled.plan.tasks[0].verify.as_ref().and_then(|check| check.as_command()).map(str::to_owned)
     };
     let said = |issue: &str, command: &str| assert_eq!(check(issue).as_deref(), Some(command), "{issue}");
@@ -228,7 +228,7 @@ fn what_is_no_list_is_named_with_its_place() {
 fn a_long_description_names_its_line() {
     let issue = serde_json::json!({"id": "a-1", "title": "A", "status": "open", "description": "é".repeat(9_000)});
     let text = format!("\n{issue}\n");
-    let compiled = compile(&text, "x/issues.jsonl", &Options::default()).unwrap();
+    let compiled = compile(&text, "x/issues.jsonl", &CompileOptions::default()).unwrap();
     let notes = compiled.plan.tasks[0].notes.clone().unwrap();
     assert_eq!(notes.chars().count(), 4_000);
     assert!(notes.ends_with("é… (all of it: issues.jsonl:2)"));

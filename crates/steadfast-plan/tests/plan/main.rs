@@ -16,11 +16,11 @@ mod synthetic;
 mod waves;
 
 use steadfast_model::Plan;
-use steadfast_plan::{Options, compile, render};
+use steadfast_plan::{CompileOptions, compile, render};
 
 /// The plan of a spec that must have one.
 fn plan(text: &str) -> Plan {
-    match compile(text, "SPEC", &Options::default()) {
+    match compile(text, "SPEC", &CompileOptions::default()) {
         Ok(compiled) => compiled.plan,
         Err(report) => panic!("{}", render(&report.problems, text, "SPEC")),
     }
@@ -39,5 +39,5 @@ fn lines(plan: &Plan) -> String {
 
 /// All that is said about a spec.
 fn said(text: &str, name: &str) -> String {
-    render(&steadfast_plan::lint(text, name, &Options::default()).problems, text, name)
+    render(&steadfast_plan::lint(text, name, &CompileOptions::default()).problems, text, name)
 }

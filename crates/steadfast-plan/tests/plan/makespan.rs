@@ -61,7 +61,7 @@ fn units_of(shape: Shape) -> Vec<Unit> {
 fn expected(shape: Shape, units: &[Unit], lengths: &[u64]) -> Vec<u64> {
     let known = units.iter().zip(lengths).filter(|(_, length)| **length > 0);
     let text = spec_of(shape, &known.map(|(unit, length)| (unit.id.to_string(), *length)).collect());
-    let plan = steadfast_plan::compile(&text, "SPEC.md", &steadfast_plan::Options::default()).unwrap().plan;
+    let plan = steadfast_plan::compile(&text, "SPEC.md", &steadfast_plan::CompileOptions::default()).unwrap().plan;
     Lengths::of(units, &super::waves::of_spec(&text), &plan.estimates).expected()
 }
 

@@ -4,21 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use steadfast_model::{Plan, PlannedTask, Reported, Status, TaskKind};
-use steadfast_plan::{Compiled, Options, Outgoing, Target, compile, export};
+use steadfast_plan::{CompileOptions, Compiled, ExportTarget, Outgoing, compile, export};
 
 use crate::{lists, said};
 
 const AT: &str = "2026-01-01T00:00:00Z";
 
 pub(crate) fn comes_back(first: &Compiled) {
-    for (to, name) in [(Target::Json, "SPEC.json"), (Target::Markdown, "PLAN.md"), (Target::Beads, "issues.jsonl")] {
+    for (to, name) in
+        [(ExportTarget::Json, "SPEC.json"), (ExportTarget::Markdown, "PLAN.md"), (ExportTarget::Beads, "issues.jsonl")]
+    {
         let text = export(Outgoing { plan: &first.plan, reported: &first.reported, at: AT }, to);
-        let again = match compile(&text, name, &Options::default()) {
+        let again = match compile(&text, name, &CompileOptions::default()) {
             Ok(again) => again,
             Err(_) => panic!("{}\n{text}", said(&text, name)),
         };
         assert_eq!(work(&again), work(first), "{to:?}:\n{text}");
-        if to != Target::Beads {
+        if to != ExportTarget::Beads {
             assert_eq!(phases(&again.plan), phases(&first.plan), "{to:?}:\n{text}");
             assert_eq!(all(&again.plan), all(&first.plan), "{to:?}:\n{text}");
         }
@@ -84,7 +86,7 @@ fn all(plan: &Plan) -> Vec<(&str, TaskKind, BTreeSet<&str>)> {
 #[test]
 fn each_kind_of_list_comes_back() {
     for (text, name) in lists::ALL {
-        match compile(text, name, &Options::default()) {
+        match compile(text, name, &CompileOptions::default()) {
             Ok(compiled) => comes_back(&compiled),
             Err(_) => panic!("{}", said(text, name)),
         }
@@ -135,7 +137,7 @@ proptest! {
 
     #[test]
     fn every_spec_comes_back(text in spec()) {
-        match compile(&text, "SPEC.json", &Options::default()) {
+        match compile(&text, "SPEC.json", &CompileOptions::default()) {
             Ok(compiled) => comes_back(&compiled),
             Err(_) => panic!("{}", said(&text, "SPEC.json")),
         }
@@ -158,7 +160,7 @@ proptest! {
                 "dependencies": [{"issue_id": id, "depends_on_id": on, "type": kinds[*kind]}]});
             lines += &format!("{issue}\n");
         }
-        if let Ok(compiled) = compile(&lines, "issues.jsonl", &Options::default()) {
+        if let Ok(compiled) = compile(&lines, "issues.jsonl", &CompileOptions::default()) {
             comes_back(&compiled);
         }
     }

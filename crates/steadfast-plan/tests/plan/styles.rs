@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{Check, Status, TaskKind};
-use steadfast_plan::{Code, Compiled, Options, Problem, Report, compile};
+use steadfast_plan::{Code, CompileOptions, Compiled, LintReport, Problem, compile};
 
 struct Style {
     name: String,
@@ -79,7 +79,7 @@ fn fits(expected: &[[String; 5]], found: &[[String; 5]]) -> bool {
         && expected.iter().zip(found).all(|(expected, found)| expected.iter().zip(found).all(cell))
 }
 
-fn unread(compiled: &Result<Compiled, Report>) -> Vec<usize> {
+fn unread(compiled: &Result<Compiled, LintReport>) -> Vec<usize> {
     match compiled {
         Ok(compiled) => compiled.unread.clone(),
         Err(_) => Vec::new(),
@@ -87,7 +87,7 @@ fn unread(compiled: &Result<Compiled, Report>) -> Vec<usize> {
 }
 
 fn outcome(style: &Style) -> Outcome {
-    let compiled = compile(&style.text, &style.name, &Options::default());
+    let compiled = compile(&style.text, &style.name, &CompileOptions::default());
     let found = compiled.as_ref().map(rows).unwrap_or_default();
     let unread = unread(&compiled);
     let errors: Vec<(&str, usize)> = match &compiled {

@@ -7,7 +7,7 @@ use steadfast_hosts::stream::{AgentEnd, AgentEvent, AgentStream};
 use steadfast_model::{Host, Millis, SessionId, Spent};
 
 use super::record::Record;
-use super::{Assignment, Heard};
+use super::{AgentUpdate, Assignment};
 
 /// What is kept of the last message.
 const KEPT: usize = 8 << 10;
@@ -15,7 +15,7 @@ const KEPT: usize = 8 << 10;
 /// What was heard.
 pub(super) struct Account<'a> {
     stream: AgentStream,
-    heard: &'a mut dyn FnMut(Heard),
+    heard: &'a mut dyn FnMut(AgentUpdate),
     pub(super) session: Option<SessionId>,
     pub(super) spent: Spent,
     pub(super) said: Option<String>,
@@ -29,7 +29,11 @@ pub(super) struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    pub(super) fn of(assignment: &Assignment, codex_home: Option<PathBuf>, heard: &'a mut dyn FnMut(Heard)) -> Self {
+    pub(super) fn of(
+        assignment: &Assignment,
+        codex_home: Option<PathBuf>,
+        heard: &'a mut dyn FnMut(AgentUpdate),
+    ) -> Self {
         Self {
             stream: AgentStream::of(assignment.host, &assignment.prices),
             heard,
@@ -100,7 +104,7 @@ impl<'a> Account<'a> {
             AgentEvent::Ended(end) => self.ended = Some(end.clone()),
             AgentEvent::RateLimited { until: None } | AgentEvent::Tool { .. } => {}
         }
-        (self.heard)(Heard::Event(event));
+        (self.heard)(AgentUpdate::Event(event));
     }
 }
 

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use steadfast_check::process::pid;
-use steadfast_check::tail::Tail;
+use steadfast_check::tail::OutputTail;
 use steadfast_model::Spent;
 
 use super::account::Account;
 use super::lines::Lines;
 use super::log::Log;
 use super::started::Started;
-use super::{Assignment, Departed, Departure, Heard};
+use super::{AgentUpdate, Assignment, Departed, Departure};
 
 /// How often it is looked whether the agent is to be stopped: nothing else wakes us while it is silent.
 const TICK: Duration = Duration::from_millis(250);
@@ -30,13 +30,13 @@ const KILLED: Duration = Duration::from_secs(2);
 const KEPT: usize = 8 << 10;
 
 /// Blocks until the agent and all it started are gone. `stop` ends it.
-pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(Heard)) -> Departure {
+pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
         return not_started(format!("`{}` is no folder", assignment.directory.display()));
     }
     match Started::begin(assignment) {
         Ok(started) => {
-            heard(Heard::Running(started.process));
+            heard(AgentUpdate::Running(started.process));
             Attended::of(assignment, started, heard).finish(stop)
         }
         Err(error) => not_started(format!("`{}` could not be started: {error}", assignment.launch.program.display())),
@@ -62,21 +62,21 @@ struct Attended<'a> {
     open: [bool; 2],
     lines: Lines,
     log: Log,
-    errors: Tail,
+    errors: OutputTail,
     account: Account<'a>,
     began: Instant,
     buffer: Vec<u8>,
 }
 
 impl<'a> Attended<'a> {
-    fn of(assignment: &'a Assignment, mut started: Started, heard: &'a mut dyn FnMut(Heard)) -> Self {
+    fn of(assignment: &'a Assignment, mut started: Started, heard: &'a mut dyn FnMut(AgentUpdate)) -> Self {
         let codex_home = started.codex_home.take();
         Self {
             started,
             open: [true, true],
             lines: Lines::default(),
             log: Log::open(&assignment.log),
-            errors: Tail::of(KEPT),
+            errors: OutputTail::of(KEPT),
             account: Account::of(assignment, codex_home, heard),
             began: Instant::now(),
             buffer: vec![0; 32 << 10],

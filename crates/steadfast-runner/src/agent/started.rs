@@ -12,7 +12,7 @@ use steadfast_check::process::{entry, pid};
 use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 use steadfast_hosts::launch::Launch;
 
-use super::group::Group;
+use super::processes::AgentProcesses;
 use super::{Assignment, MARK, Process};
 
 /// By this variable the processes of one agent are told from those of all others, also from those of a run that was
@@ -25,7 +25,7 @@ pub(super) struct Started {
     pub(super) stdout: PipeReader,
     pub(super) stderr: PipeReader,
     pub(super) process: Process,
-    pub(super) group: Group,
+    pub(super) group: AgentProcesses,
     pub(super) watcher: Watcher,
     /// Readable when the agent has ended; absent where the kernel has no such thing.
     pub(super) end: Option<OwnedFd>,
@@ -35,7 +35,7 @@ pub(super) struct Started {
 
 impl Started {
     pub(super) fn begin(assignment: &Assignment) -> io::Result<Self> {
-        let before = Group::before();
+        let before = AgentProcesses::before();
         let own = unlike_any();
         let variable = format!("{AGENT}={own}");
         let mut watcher = Watcher::start(&variable)?;
@@ -50,7 +50,7 @@ impl Started {
         if let Some(mut begin) = child.stdin.take() {
             begin.write_all(b"\n")?;
         }
-        let group = Group::of(leader, variable, before);
+        let group = AgentProcesses::of(leader, variable, before);
         let codex_home = codex_home(&assignment.launch);
         Ok(Self { child, stdout, stderr, process, group, watcher, end, codex_home })
     }

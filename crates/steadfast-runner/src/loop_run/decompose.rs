@@ -10,8 +10,8 @@ use steadfast_work::loops::{Loops, Request};
 use steadfast_work::{TaskList, chain, spec_file};
 
 use super::LoopRun;
-use crate::counsel::{Sitting, spec_of};
 use crate::error::RunError;
+use crate::experts::{Panel, spec_of};
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 
@@ -72,7 +72,7 @@ impl LoopRun<'_> {
         let host = self.ready.host;
         let (launcher, prices) = (launcher(self.repository, &self.settings, host, &self.ready), prices(&self.settings));
         let limit = self.how.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
-        let sitting = Sitting {
+        let panel = Panel {
             launcher: &*launcher,
             host,
             prices: &prices,
@@ -86,8 +86,8 @@ impl LoopRun<'_> {
         let mut problems = Vec::new();
         for _ in 0..TRIES {
             self.say(&format!("loop {}: an agent writes the spec", self.id));
-            let brief = Self::matter(looped).spec(&looped.request, &problems);
-            let spoken = sitting.one("planner", &brief, self.limits.micro_usd, &self.stop, &mut |_| {});
+            let brief = Self::review_brief(looped).spec(&looped.request, &problems);
+            let spoken = panel.one("planner", &brief, self.limits.micro_usd, &self.stop, &mut |_| {});
             let owed = self.owed.get();
             self.owed.set(if owed == Spent::default() { spoken.spent } else { owed.plus(spoken.spent) });
             let Some(text) = spoken.said.as_deref().and_then(spec_of) else {

@@ -3,8 +3,8 @@ use steadfast_model::{Loop, Run, RunState, Stage};
 use super::{LoopRun, Watch, until};
 use crate::error::RunError;
 use crate::lifecycle::{self, Leg};
-use crate::review::Held;
-use crate::run::{Outcome, Until};
+use crate::review::CompletedReview;
+use crate::run::{RunOutcome, Until};
 
 impl LoopRun<'_> {
     /// Units by their dependencies, each wave with a quick look of experts. Where the loop pauses, they look before that.
@@ -14,14 +14,14 @@ impl LoopRun<'_> {
         let mut watch = self.console.watch(&row, until);
         loop {
             let before = self.landed_tree(&row)?;
-            let counsel = self.how.panel.value.then(|| Self::matter(looped));
-            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, counsel, until };
+            let panel_brief = self.how.panel.value.then(|| Self::review_brief(looped));
+            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, panel_brief, until };
             let outcome = match until {
                 Until::End | Until::Gate => self.go_with_reviews(looped, &row, leg, &mut *watch),
                 Until::Wave | Until::Unit => lifecycle::go(self.repository, &row, leg, &mut *watch),
             };
             let outcome = outcome.inspect_err(|_| watch.clear())?;
-            if let Outcome::Paused(why) = &outcome {
+            if let RunOutcome::Paused(why) = &outcome {
                 watch.finish(&self.ledger()?, &outcome);
                 return Err(RunError::Paused { run: row.id, why: why.clone() });
             }
@@ -35,8 +35,8 @@ impl LoopRun<'_> {
                 _ => None,
             };
             // What only a claim closed, its gate speaks of.
-            if matches!(outcome, Outcome::Complete | Outcome::NeedsReview(_)) {
-                self.grounds(&row).clear()?;
+            if matches!(outcome, RunOutcome::Complete | RunOutcome::NeedsReview(_)) {
+                self.worktrees(&row).clear()?;
                 return self.advance(Stage::Executing, Stage::Review);
             }
             // Without a difference there is nothing to look at.
@@ -53,9 +53,9 @@ impl LoopRun<'_> {
 
     /// The tree of all that landed; of the base, where the branch is not made yet.
     fn landed_tree(&self, row: &Run) -> Result<String, RunError> {
-        let grounds = self.grounds(row);
-        let commit = grounds.tip()?.unwrap_or_else(|| row.base.clone());
-        Ok(grounds.tree_of(&commit)?)
+        let worktrees = self.worktrees(row);
+        let commit = worktrees.tip()?.unwrap_or_else(|| row.base.clone());
+        Ok(worktrees.tree_of(&commit)?)
     }
 
     /// A human who is there is asked; else the run waits for `resume`.
@@ -67,13 +67,13 @@ impl LoopRun<'_> {
         }
         let mut ledger = self.ledger()?;
         ledger.set_run_state(&row.id, RunState::Paused, Some(why), self.now())?;
-        watch.finish(&ledger, &Outcome::Paused(why.to_owned()));
+        watch.finish(&ledger, &RunOutcome::Paused(why.to_owned()));
         Err(RunError::Paused { run: row.id.clone(), why: why.to_owned() })
     }
 }
 
 /// `3 experts, score 8: 1 blocker, 2 warnings`
-pub fn said(held: &Held) -> String {
+pub fn said(held: &CompletedReview) -> String {
     use steadfast_model::FindingSeverity as S;
     let count = |severity| held.review.findings.iter().filter(|finding| finding.severity == severity).count();
     let score = held.review.score.map(|score| format!(", score {score}")).unwrap_or_default();

@@ -6,7 +6,7 @@ use steadfast_model::{
 use super::{LoopRun, Passed, said};
 use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
-use crate::review::{Look, Part, add_remedies, add_remedy, changed_file, line, objected};
+use crate::review::{Look, ReviewScope, add_remedies, add_remedy, changed_file, line, objected};
 
 /// Thorough reviews of one loop. What they still find then is for a human.
 pub const ROUNDS: u32 = 3;
@@ -40,7 +40,7 @@ impl LoopRun<'_> {
             .cloned()
             .collect();
         let round = looped.rounds + 1;
-        let (kind, part) = (ReviewKind::Thorough { round }, Part::Since(&row.base));
+        let (kind, part) = (ReviewKind::Thorough { round }, ReviewScope::Since(&row.base));
         let look = Look { kind, part, tasks: &tasks, earlier: &earlier };
         let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
         self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));
@@ -128,7 +128,7 @@ impl LoopRun<'_> {
         let kept: Vec<Objected> = judged.objections.iter().map(objected).collect();
         self.ledger()?.keep_objections(&looped.id, &kept, self.now())?;
         if judged.objections.is_empty() {
-            let _ = self.grounds(row).clear();
+            let _ = self.worktrees(row).clear();
             self.advance(Stage::Review, Stage::Complete)?;
             let over = self.written()?;
             return Ok(Some(Passed { looped: over, judged }));
@@ -156,14 +156,14 @@ impl LoopRun<'_> {
 
     /// What the gate objected to at its last look, each with the name that a human waives it by.
     fn objections(&self, looped: &Loop) -> Vec<String> {
-        let now = self.ledger().and_then(|ledger| Ok(ledger.looped(&looped.id)?));
+        let now = self.ledger().and_then(|ledger| Ok(ledger.find_loop(&looped.id)?));
         now.map(|now| now.objections.iter().map(|one| format!("{} {}", one.id, one.text)).collect()).unwrap_or_default()
     }
 
     /// It ends here, and is not called complete.
     fn cap(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<Option<Passed>, RunError> {
         self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, self.now())?;
-        let _ = self.grounds(row).clear();
+        let _ = self.worktrees(row).clear();
         let left: Vec<String> = last
             .map(|review| review.findings.iter().filter(|finding| finding.blocks()).map(line).collect())
             .unwrap_or_else(|| self.objections(looped));

@@ -6,15 +6,15 @@ use steadfast_model::{Check, PlanId, Review, ReviewKind, StatedCheck, Status, Ta
 use steadfast_work::Repository;
 use steadfast_work::task_list::{Recheck, RunTasks};
 
-use super::subject::{Subject, Tip};
-use crate::counsel::{Change, ChangeKind};
+use super::subject::{ReviewSubject, Tip};
 use crate::error::RunError;
-use crate::gate::{Broken, Held, Objection, Offence, Rerun, Standing, StatedRun, Weak, judge};
+use crate::experts::{Diff, DiffKind};
+use crate::gate::{Broken, GateInput, GateTask, Objection, Offence, Rerun, StatedRun, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 
 /// What the gate found.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct GateOutcome {
     pub objections: Vec<Objection>,
     /// Those that a human took as they are, with the reason.
     pub waived: Vec<(Objection, String)>,
@@ -29,7 +29,7 @@ pub struct Judged {
 pub struct GateLook<'a> {
     pub repository: &'a Repository,
     pub plan: &'a PlanId,
-    pub subject: &'a Subject,
+    pub subject: &'a ReviewSubject,
     pub must_nots: &'a [String],
     /// What the human's own words say has to pass.
     pub stated: &'a [StatedCheck],
@@ -44,7 +44,7 @@ pub struct GateLook<'a> {
 
 impl GateLook<'_> {
     /// Looks at the final tree, and says what there is to object to.
-    pub fn objections(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+    pub fn objections(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let tip = self.subject.tip()?;
         let change = self.subject.change(self.subject.base(), &tip)?;
         let ledger = self.repository.ledger_as_it_is()?;
@@ -53,7 +53,7 @@ impl GateLook<'_> {
         for task in &tasks {
             let evidence = ledger.evidence_of(self.plan, &task.id)?;
             let class = evidence.iter().rev().find(|evidence| evidence.passed).map(|evidence| evidence.class);
-            held.push(Held {
+            held.push(GateTask {
                 id: task.id.clone(),
                 title: task.title.clone(),
                 status: task.status,
@@ -66,7 +66,7 @@ impl GateLook<'_> {
         let (reruns, stated) = self.run_again(&tasks, &tip)?;
         let own: Vec<String> = self.spec.map(str::to_owned).into_iter().collect();
         let thorough = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
-        let standing = Standing {
+        let standing = GateInput {
             tasks: held,
             reruns,
             blockers: thorough.and_then(|review| match (review.passed, review.blockers_remaining) {
@@ -89,7 +89,7 @@ impl GateLook<'_> {
         });
         let checks = standing.reruns.len()
             + standing.stated.iter().filter(|run| !standing.reruns.contains_key(&run.command)).count();
-        Ok(Judged { objections, waived, checks, stated: standing.stated })
+        Ok(GateOutcome { objections, waived, checks, stated: standing.stated })
     }
 
     /// Each distinct check once, on the final tree: those of the tasks, and those that are stated.
@@ -121,7 +121,7 @@ impl GateLook<'_> {
             let end = run_tasks.check_stated(&folder, check, &work, self.stop)?;
             stated.push(StatedRun { command: check.command.clone(), said: check.said.clone(), end });
         }
-        self.subject.put_away(NAME)?;
+        self.subject.remove_read_only(NAME)?;
         Ok((reruns, stated))
     }
 }
@@ -137,7 +137,7 @@ pub enum Against<'a> {
 
 /// What the files of this checkout still give reason to object to, since a commit. Nothing: it is met.
 pub fn still_objects(repository: &Repository, base: &str, against: Against<'_>) -> Result<Vec<String>, RunError> {
-    let subject = Subject::Checkout { place: repository.place.clone(), base: base.to_owned() };
+    let subject = ReviewSubject::Checkout { place: repository.place.clone(), base: base.to_owned() };
     let tip = subject.tip()?;
     let change = subject.change(base, &tip)?;
     Ok(match against {
@@ -155,7 +155,7 @@ pub fn still_objects(repository: &Repository, base: &str, against: Against<'_>) 
 }
 
 /// Must-nots that the change breaks.
-fn broken_by(change: &Change, must_nots: &[String], own: &[String]) -> Vec<Broken> {
+fn broken_by(change: &Diff, must_nots: &[String], own: &[String]) -> Vec<Broken> {
     let lines: Vec<(Vec<&str>, Vec<&str>)> =
         change.files.iter().map(|file| (file.added().collect(), file.removed().collect())).collect();
     let deltas: Vec<Delta<'_>> = change
@@ -165,7 +165,7 @@ fn broken_by(change: &Change, must_nots: &[String], own: &[String]) -> Vec<Broke
         .map(|(file, (added, removed))| Delta {
             path: &file.path,
             op: match (file.kind, &file.renamed_from) {
-                (ChangeKind::Deleted, _) => DeltaOp::Deleted,
+                (DiffKind::Deleted, _) => DeltaOp::Deleted,
                 (_, Some(before)) => DeltaOp::Renamed(before),
                 (_, None) => DeltaOp::Wrote,
             },
@@ -181,7 +181,7 @@ fn broken_by(change: &Change, must_nots: &[String], own: &[String]) -> Vec<Broke
     must_nots.iter().filter_map(break_it).collect()
 }
 
-fn weakened_in(subject: &Subject, change: &Change, tip: &Tip) -> Vec<Weak> {
+fn weakened_in(subject: &ReviewSubject, change: &Diff, tip: &Tip) -> Vec<Weak> {
     let base = Tip::of(subject.base());
     let texts: Vec<(Option<String>, Option<String>)> = change
         .files

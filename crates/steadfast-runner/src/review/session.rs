@@ -4,7 +4,7 @@ use steadfast_model::{Loop, LoopSettings, PlanId, Review, RunSettings, Shape, St
 use steadfast_work::loops::stated_checks;
 use steadfast_work::{Repository, WorkError};
 
-use super::{GateLook, Judged, Reviewer, Subject, matter};
+use super::{GateLook, GateOutcome, ReviewSubject, Reviewer, review_brief};
 use crate::error::RunError;
 use crate::launch::{launcher, prices};
 use crate::preflight;
@@ -54,7 +54,7 @@ impl<'a> SessionReview<'a> {
             launcher: launcher(self.repository, &self.settings, ready.host, &ready),
             host: ready.host,
             prices: prices(&self.settings),
-            matter: matter(&self.looped.request, self.looped.shape.as_ref()),
+            review_brief: review_brief(&self.looped.request, self.looped.shape.as_ref()),
             plan: self.plan.clone(),
             stated: self.stated.clone(),
             waived: self.looped.waived.clone(),
@@ -69,7 +69,7 @@ impl<'a> SessionReview<'a> {
     }
 
     /// What the gate objects to. It needs no host: nobody is asked.
-    pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+    pub fn gate(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let limits = self.limits();
         let look = GateLook {
             repository: self.repository,
@@ -90,7 +90,7 @@ impl<'a> SessionReview<'a> {
         self.looped.shape.as_ref().map(Shape::limits).unwrap_or_default()
     }
 
-    fn subject(&self) -> Subject {
-        Subject::Checkout { place: self.repository.place.clone(), base: self.base.clone() }
+    fn subject(&self) -> ReviewSubject {
+        ReviewSubject::Checkout { place: self.repository.place.clone(), base: self.base.clone() }
     }
 }

@@ -6,8 +6,8 @@ use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_work::task_list::files;
 
-use crate::counsel::Change;
-use crate::grounds::{Grounds, GroundsError, difference};
+use crate::experts::Diff;
+use crate::worktrees::{RunWorktrees, WorktreeError, difference};
 
 use crate::error::RunError;
 
@@ -15,9 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What is judged: how a tree differs from the commit it began at.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum ReviewSubject {
     /// What a run has on its branch.
-    Branch { grounds: Grounds, base: String },
+    Branch { worktrees: RunWorktrees, base: String },
     /// What is in a checkout, committed or not.
     Checkout { place: Place, base: String },
 }
@@ -29,7 +29,7 @@ pub(super) struct Tip {
     objects: Option<PathBuf>,
 }
 
-impl Subject {
+impl ReviewSubject {
     pub(super) fn base(&self) -> &str {
         match self {
             Self::Branch { base, .. } | Self::Checkout { base, .. } => base,
@@ -38,9 +38,9 @@ impl Subject {
 
     pub(super) fn tip(&self) -> Result<Tip, RunError> {
         match self {
-            Self::Branch { grounds, .. } => {
-                let tip = grounds.tip()?;
-                let name = tip.ok_or_else(|| RunError::BranchGone(grounds.branch()))?;
+            Self::Branch { worktrees, .. } => {
+                let tip = worktrees.tip()?;
+                let name = tip.ok_or_else(|| RunError::BranchGone(worktrees.branch()))?;
                 Ok(Tip { name, objects: None })
             }
             Self::Checkout { place, .. } => match files::tree(&place.root, &place.state) {
@@ -50,20 +50,20 @@ impl Subject {
         }
     }
 
-    pub(super) fn change(&self, from: &str, to: &Tip) -> Result<Change, RunError> {
+    pub(super) fn change(&self, from: &str, to: &Tip) -> Result<Diff, RunError> {
         let diff = match self {
-            Self::Branch { grounds, .. } => grounds.diff(from, &to.name)?,
+            Self::Branch { worktrees, .. } => worktrees.diff(from, &to.name)?,
             Self::Checkout { place, .. } => {
-                difference(to.git(&place.root), &[from, &to.name]).map_err(GroundsError::from)?
+                difference(to.git(&place.root), &[from, &to.name]).map_err(WorktreeError::from)?
             }
         };
-        Ok(Change::parse(&diff))
+        Ok(Diff::parse(&diff))
     }
 
     /// A file in a commit or tree. None: it is not in there.
     pub(super) fn file_at(&self, tip: &Tip, path: &str) -> Option<String> {
         let root = match self {
-            Self::Branch { grounds, .. } => grounds.checkout(),
+            Self::Branch { worktrees, .. } => worktrees.checkout(),
             Self::Checkout { place, .. } => &place.root,
         };
         let show = tip.git(root).call("cat-file").args(["blob", &format!("{}:{path}", tip.name)]);
@@ -74,14 +74,14 @@ impl Subject {
     /// Where the tree is laid out, for experts and for checks; what `put_away` takes away again.
     pub(super) fn lay_out(&self, name: &str, tip: &Tip) -> Result<PathBuf, RunError> {
         match self {
-            Self::Branch { grounds, .. } => grounds.exhibit(name, &tip.name).map_err(Into::into),
+            Self::Branch { worktrees, .. } => worktrees.read_only_worktree(name, &tip.name).map_err(Into::into),
             Self::Checkout { place, .. } => Ok(place.root.clone()),
         }
     }
 
-    pub(super) fn put_away(&self, name: &str) -> Result<(), RunError> {
+    pub(super) fn remove_read_only(&self, name: &str) -> Result<(), RunError> {
         match self {
-            Self::Branch { grounds, .. } => grounds.put_away(name).map_err(Into::into),
+            Self::Branch { worktrees, .. } => worktrees.remove_read_only(name).map_err(Into::into),
             Self::Checkout { .. } => Ok(()),
         }
     }

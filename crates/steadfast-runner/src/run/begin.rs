@@ -13,15 +13,15 @@ use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 use steadfast_work::task_list::RunTasks;
 
+use super::RunOutcome;
 use super::dispatcher::Dispatcher;
-use super::ending::Outcome;
-use super::executor::{Launcher, Shop};
+use super::event::Audience;
+use super::executor::{Launcher, RunContext};
 use super::merger::Merger;
-use super::news::Audience;
-use super::teller::{Teller, Telling};
-use crate::counsel::Matter;
+use super::tracker::{Telling, TrackerUpdater};
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::experts::ReviewBrief;
+use crate::worktrees::RunWorktrees;
 
 /// Without a limit: ten years.
 const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -32,7 +32,7 @@ pub struct Begin {
     pub run: Run,
     pub plan_title: String,
     pub ledger: Ledger,
-    pub grounds: Grounds,
+    pub worktrees: RunWorktrees,
     pub tasks: Arc<RunTasks>,
     pub launcher: Box<Launcher>,
     pub prices: Prices,
@@ -43,7 +43,7 @@ pub struct Begin {
     /// A human wants it to end: it is paused then.
     pub stop: Arc<AtomicBool>,
     /// What a panel is told when a check failed. None: none is held.
-    pub counsel: Option<Matter>,
+    pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
@@ -67,8 +67,8 @@ impl fmt::Debug for Begin {
 }
 
 /// Goes on with a run until it is complete or paused.
-pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
-    let Begin { run, plan_title, ledger, grounds, tasks, launcher, prices, place, runner, stop, counsel, until } =
+pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
+    let Begin { run, plan_title, ledger, worktrees, tasks, launcher, prices, place, runner, stop, panel_brief, until } =
         begin;
     // Logs of agents, and marks of what is spent.
     let folder = place.state.join("runs").join(run.id.as_str());
@@ -82,16 +82,16 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
             tasks.check_again(folder, plan, task, stop)
         })
     };
-    let merger = Merger { base, grounds: grounds.clone(), check_again, stop: Arc::clone(&halt) };
+    let merger = Merger { base, worktrees: worktrees.clone(), check_again, stop: Arc::clone(&halt) };
     let merging = thread::Builder::new().name("merger".to_owned()).spawn({
         let tell = tell.clone();
         move || merger.run(&arrivals, &tell)
     });
     let merging = merging.map_err(RunError::Thread)?;
-    let shop = Shop {
+    let context = RunContext {
         run: run.id.clone(),
         plan_title,
-        grounds,
+        worktrees,
         tasks,
         launcher,
         host: run.host,
@@ -99,12 +99,13 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         silence: run.limits.silence_ms.map_or(ENDLESS, Duration::from_millis),
         unit_time: run.limits.unit_ms.map_or(ENDLESS, Duration::from_millis),
         folder: folder.clone(),
-        counsel,
+        panel_brief,
     };
-    let teller = Teller::of(&place, &run, shop.tasks.clock());
-    let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
+    let tracker = TrackerUpdater::of(&place, &run, context.tasks.clock());
+    let mut dispatcher =
+        Dispatcher::of(run, ledger, Arc::new(context), folder, runner, stop, (tell, messages, arrive))?;
     (dispatcher.until, dispatcher.halt) = (until, halt);
-    let outcome = dispatcher.go(&mut Telling { audience, teller });
+    let outcome = dispatcher.go(&mut Telling { audience, tracker });
     dispatcher.end();
     let outcome = outcome.or_else(|error| dispatcher.pause_after(error));
     // The dispatcher held the other end of what the merger listens to.

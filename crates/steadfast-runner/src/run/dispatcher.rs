@@ -23,13 +23,13 @@ use steadfast_store::ledger::{Lease, Ledger, LedgerError};
 
 pub(super) use limits::put_back;
 
+use super::RunOutcome;
 use super::begin::Until;
-use super::ending::Outcome;
-use super::executor::Shop;
+use super::event::{Activity, Audience, RunEvent, Snapshot};
+use super::executor::RunContext;
 use super::merger::Arrival;
 use super::message::Message;
-use super::news::{Activity, Audience, News, Snapshot};
-use crate::agent::Heard;
+use crate::agent::AgentUpdate;
 use crate::error::RunError;
 use trial::Trial;
 
@@ -41,7 +41,7 @@ type Lines = (Sender<Message>, Receiver<Message>, Sender<Arrival>);
 pub(crate) struct Dispatcher {
     pub(super) run: Run,
     pub(super) ledger: Ledger,
-    pub(super) shop: Arc<Shop>,
+    pub(super) context: Arc<RunContext>,
     /// Logs and marks.
     folder: PathBuf,
     runner: Process,
@@ -83,7 +83,7 @@ pub(crate) struct Dispatcher {
     /// What was spent besides units, as far as it is in `before`.
     pub(super) asides: Sums,
     pausing: Option<Pausing>,
-    pub(super) news: Vec<News>,
+    pub(super) events: Vec<RunEvent>,
     trial: Option<Trial>,
     began: Instant,
     looked: Instant,
@@ -126,7 +126,7 @@ impl Dispatcher {
     pub(crate) fn of(
         run: Run,
         ledger: Ledger,
-        shop: Arc<Shop>,
+        context: Arc<RunContext>,
         folder: PathBuf,
         runner: Process,
         stop: Arc<AtomicBool>,
@@ -143,7 +143,7 @@ impl Dispatcher {
             units,
             run,
             ledger,
-            shop,
+            context,
             folder,
             runner,
             stop,
@@ -166,7 +166,7 @@ impl Dispatcher {
             before: Sums::default(),
             asides: Sums::default(),
             pausing: None,
-            news: Vec::new(),
+            events: Vec::new(),
             trial: None,
             began: now,
             looked: now,
@@ -215,7 +215,7 @@ impl Dispatcher {
     }
 
     /// Until it is complete or paused.
-    pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
+    pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
         loop {
             if self.pausing.is_none() && !self.reached {
                 self.start_what_can()?;
@@ -270,13 +270,13 @@ impl Dispatcher {
                     live.plan = Some(plan);
                 }
             }
-            Message::Heard(unit, Heard::Running(process)) => {
+            Message::Heard(unit, AgentUpdate::Running(process)) => {
                 self.change(&unit, |row| row.agent = Some(process))?;
             }
-            Message::Heard(unit, Heard::Event(event)) => self.heard(&unit, event)?,
+            Message::Heard(unit, AgentUpdate::Event(event)) => self.heard(&unit, event)?,
             Message::Checking(unit) => {
                 self.doing(&unit, "its checks run".to_owned());
-                self.news.push(News::Checking { unit });
+                self.events.push(RunEvent::Checking { unit });
             }
             Message::Advised(unit, advice) => self.advised(unit, advice)?,
             Message::PassAlready(tasks) => self.pass_already(tasks)?,
@@ -297,7 +297,7 @@ impl Dispatcher {
             }
         }
         self.doing(&unit, "starts".to_owned());
-        self.news.push(News::Advised { unit, advice });
+        self.events.push(RunEvent::Advised { unit, advice });
         Ok(())
     }
 
@@ -337,8 +337,8 @@ impl Dispatcher {
         let sums = self.sums();
         let Self { run, rows, activity, waves, .. } = self;
         let snapshot = Snapshot { run, units: rows, agents: activity, sums, waves: *waves };
-        for news in self.news.drain(..) {
-            audience.hear(&news, &snapshot);
+        for news in self.events.drain(..) {
+            audience.on_event(&news, &snapshot);
         }
     }
 
@@ -354,7 +354,7 @@ impl Dispatcher {
     }
 
     pub(super) fn change(&mut self, unit: &TaskId, change: impl FnOnce(&mut RunUnit)) -> Result<(), RunError> {
-        let row = self.ledger.change_unit(&self.run.id, unit, self.shop.tasks.now(), change)?;
+        let row = self.ledger.change_unit(&self.run.id, unit, self.context.tasks.now(), change)?;
         self.put(row);
         Ok(())
     }
@@ -377,6 +377,6 @@ impl Dispatcher {
     }
 
     pub(super) fn now(&self) -> Millis {
-        self.shop.tasks.now()
+        self.context.tasks.now()
     }
 }

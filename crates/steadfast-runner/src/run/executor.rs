@@ -12,14 +12,14 @@ use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::{Host, RunId, RunUnit, Spent, TaskId};
 use steadfast_work::chain;
-use steadfast_work::task_list::{Closed, LoadedUnit, Rework, RunTasks};
+use steadfast_work::task_list::{LoadedUnit, Rework, RunTasks, UnitTaskOutcome};
 
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
-use crate::agent::{Assignment, Departed, Departure, Heard, attend};
-use crate::counsel::Matter;
+use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::experts::ReviewBrief;
+use crate::worktrees::RunWorktrees;
 
 /// How an agent is launched, for a prompt and a share of the budget.
 pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
@@ -57,10 +57,10 @@ pub(crate) struct Job {
 }
 
 /// What all dispatches of a run have in common.
-pub(crate) struct Shop {
+pub(crate) struct RunContext {
     pub(crate) run: RunId,
     pub(crate) plan_title: String,
-    pub(crate) grounds: Grounds,
+    pub(crate) worktrees: RunWorktrees,
     pub(crate) tasks: Arc<RunTasks>,
     pub(crate) launcher: Box<Launcher>,
     pub(crate) host: Host,
@@ -70,19 +70,19 @@ pub(crate) struct Shop {
     /// Logs and marks.
     pub(crate) folder: PathBuf,
     /// What a panel knows. None: none is held.
-    pub(crate) counsel: Option<Matter>,
+    pub(crate) panel_brief: Option<ReviewBrief>,
 }
 
 /// Does the job to its end, whatever that is, and says how it went.
-pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
+pub(crate) fn work(context: &RunContext, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
     let unit = job.unit.unit.clone();
-    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job);
+    let worked = Dispatch { context, stop, tell, unit: &unit }.run(job);
     let worked = worked.unwrap_or_else(|error| Worked::trouble(chain(&error)));
     let _ = tell.send(Message::Worked(unit, Box::new(worked)));
 }
 
 pub(super) struct Dispatch<'a> {
-    pub(super) shop: &'a Shop,
+    pub(super) context: &'a RunContext,
     pub(super) stop: &'a AtomicBool,
     pub(super) tell: &'a Sender<Message>,
     pub(super) unit: &'a TaskId,
@@ -90,20 +90,20 @@ pub(super) struct Dispatch<'a> {
 
 impl Dispatch<'_> {
     fn run(&self, mut job: Job) -> Result<Worked, RunError> {
-        let grounds = &self.shop.grounds;
-        let folder = grounds.prepare(self.unit.as_str())?;
+        let worktrees = &self.context.worktrees;
+        let folder = worktrees.prepare(self.unit.as_str())?;
         // Of an attempt whose runner died.
         let _ = fs::remove_file(&job.spent);
         if job.bring_in {
             // What an earlier attempt has not settled yet is no work to be committed.
-            if !grounds.is_bringing_in(self.unit.as_str()) {
+            if !worktrees.is_bringing_in(self.unit.as_str()) {
                 self.save()?;
             }
-            job.before.conflict = grounds.bring_in(self.unit.as_str())?;
+            job.before.conflict = worktrees.bring_in(self.unit.as_str())?;
         }
         let reopen = job.before.failure.as_ref().map(|failure| failure.task.clone());
         let rework = Rework { reopen: reopen.filter(|_| job.bring_in), conflict: job.before.conflict.clone() };
-        let loaded = self.shop.tasks.load(&self.shop.run, &job.unit, &folder, &rework)?;
+        let loaded = self.context.tasks.load(&self.context.run, &job.unit, &folder, &rework)?;
         let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
         // Nothing is left for an agent: what landed meanwhile came in by itself, or the runner died when all was done.
         let settled = rework == Rework::default() && !loaded.is_open;
@@ -124,23 +124,25 @@ impl Dispatch<'_> {
     /// `taken` is what this dispatch spent before.
     fn agent(&self, job: &Job, loaded: &LoadedUnit, folder: &Path, taken: Spent) -> Departure {
         let LoadedUnit { tasks, context, .. } = loaded;
-        let prompt = Prompt { plan: &self.shop.plan_title, tasks, context, before: &job.before }.text();
-        let mark = format!("{}/{}", self.shop.run, self.unit);
+        let prompt = Prompt { plan: &self.context.plan_title, tasks, context, before: &job.before }.text();
+        let mark = format!("{}/{}", self.context.run, self.unit);
         let share = job.share.map(|share| share.saturating_sub(taken.micro_usd.unwrap_or(0)));
         let start = Start { prompt: &prompt, share, spent: &job.spent, role: Role::Worker };
         let assignment = Assignment {
-            launch: (self.shop.launcher)(&start),
-            host: self.shop.host,
-            prices: self.shop.prices.clone(),
+            launch: (self.context.launcher)(&start),
+            host: self.context.host,
+            prices: self.context.prices.clone(),
             directory: folder.to_owned(),
             mark,
             log: job.log.clone(),
-            silence: self.shop.silence,
-            limit: self.shop.unit_time,
+            silence: self.context.silence,
+            limit: self.context.unit_time,
         };
         attend(&assignment, self.stop, &mut |heard| {
             let heard = match heard {
-                Heard::Event(AgentEvent::Spent(spent)) => Heard::Event(AgentEvent::Spent(taken.plus(spent))),
+                AgentUpdate::Event(AgentEvent::Spent(spent)) => {
+                    AgentUpdate::Event(AgentEvent::Spent(taken.plus(spent)))
+                }
                 other => other,
             };
             let _ = self.tell.send(Message::Heard(self.unit.clone(), heard));
@@ -156,17 +158,17 @@ impl Dispatch<'_> {
         }
         self.save()?;
         for task in &loaded.tasks {
-            match self.shop.tasks.close(folder, task, self.stop)? {
-                Closed::Done => worked.closed += 1,
-                Closed::Open { why, output } => {
+            match self.context.tasks.close(folder, task, self.stop)? {
+                UnitTaskOutcome::Done => worked.closed += 1,
+                UnitTaskOutcome::Open { why, output } => {
                     worked.open = Some(Open { task: task.clone(), why, output });
                     return Ok(worked);
                 }
-                Closed::NeedsHuman(why) => {
+                UnitTaskOutcome::NeedsHuman(why) => {
                     worked.needs_human = Some((task.clone(), why));
                     return Ok(worked);
                 }
-                Closed::Stopped => {
+                UnitTaskOutcome::Stopped => {
                     worked.stopped = true;
                     return Ok(worked);
                 }
@@ -179,7 +181,7 @@ impl Dispatch<'_> {
 
     /// What is said to an agent that changed a submodule: the run's branch would not have what was checked.
     fn changed_submodule(&self) -> Result<Option<String>, RunError> {
-        let changed = self.shop.grounds.changed_submodules(self.unit.as_str())?;
+        let changed = self.context.worktrees.changed_submodules(self.unit.as_str())?;
         Ok((!changed.is_empty()).then(|| {
             let names = changed.join(", ");
             format!(
@@ -189,11 +191,11 @@ impl Dispatch<'_> {
     }
 
     fn save(&self) -> Result<(), RunError> {
-        Ok(self.shop.grounds.save(self.unit.as_str(), &self.message())?)
+        Ok(self.context.worktrees.save(self.unit.as_str(), &self.message())?)
     }
 
     pub(super) fn commit(&self) -> Result<String, RunError> {
-        Ok(self.shop.grounds.commit(self.unit.as_str(), &self.message())?)
+        Ok(self.context.worktrees.commit(self.unit.as_str(), &self.message())?)
     }
 
     fn message(&self) -> String {

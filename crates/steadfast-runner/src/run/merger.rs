@@ -12,7 +12,7 @@ use steadfast_work::task_list::Recheck;
 use steadfast_work::{WorkError, chain};
 
 use super::message::{Merged, Message, Open};
-use crate::grounds::{Candidate, Grounds, GroundsError, Landing, Merge};
+use crate::worktrees::{Candidate, Landing, Merge, RunWorktrees, WorktreeError};
 
 /// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
 const TRIES: u32 = 3;
@@ -36,7 +36,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Merger {
     /// The commit the run began at.
     pub(crate) base: String,
-    pub(crate) grounds: Grounds,
+    pub(crate) worktrees: RunWorktrees,
     pub(crate) check_again: Box<CheckAgain>,
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -48,14 +48,14 @@ impl Merger {
         while let Ok(first) = arrivals.recv() {
             let mut waiting = vec![first];
             let mut decided = Vec::new();
-            let mut known = Known::OwnTree;
+            let mut known = EvidenceScope::OwnTree;
             // Before one has landed we do not know what landed when another ran this: that is looked at alone.
             if let Some(onto) = &tip {
                 waiting.extend(arrivals.try_iter().take(TOGETHER - 1));
                 if waiting.len() > 1 {
                     decided = self.land_together(&waiting, onto);
                     // What a chain that did not land says of a unit is about files that do not land either.
-                    known = Known::Nothing;
+                    known = EvidenceScope::Nothing;
                 }
             }
             for (unit, merged) in decided {
@@ -91,12 +91,12 @@ impl Merger {
 
     /// A commit for each that merges with those before it, and every check on the files of the last: nothing but those
     /// gets to be the branch.
-    fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, GroundsError> {
+    fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, WorktreeError> {
         let mut chain: Vec<(&Arrival, Candidate)> = Vec::new();
         for arrival in arrivals {
             let merge = match chain.last() {
-                None => self.grounds.candidate(&arrival.landing)?,
-                Some((_, before)) => self.grounds.candidate_after(before, &arrival.landing)?,
+                None => self.worktrees.candidate(&arrival.landing)?,
+                Some((_, before)) => self.worktrees.candidate_after(before, &arrival.landing)?,
             };
             if let Merge::Clean(candidate) = merge {
                 chain.push((arrival, candidate));
@@ -107,7 +107,7 @@ impl Merger {
             return Ok(Chain::Undecided);
         }
         let whole = Candidate { commit: last.commit.clone(), onto: first.onto.clone(), same_tree: false };
-        let folder = self.grounds.lay_out(&whole)?;
+        let folder = self.worktrees.lay_out(&whole)?;
         let mut trees = BTreeSet::new();
         for (arrival, _) in &chain {
             match self.check(arrival, &folder, &mut trees) {
@@ -117,10 +117,10 @@ impl Merger {
             }
         }
         // A check that left something there: the next was about other files than those that would land.
-        if trees.len() > 1 || !self.grounds.is_as_laid_out()? {
+        if trees.len() > 1 || !self.worktrees.is_as_laid_out()? {
             return Ok(Chain::Undecided);
         }
-        if !self.grounds.land(&whole)? {
+        if !self.worktrees.land(&whole)? {
             return Ok(Chain::Undecided);
         }
         Ok(Chain::Landed(
@@ -129,32 +129,32 @@ impl Merger {
     }
 
     /// `tip` is where we left the branch.
-    fn land(&self, arrival: &Arrival, known: Known, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
+    fn land(&self, arrival: &Arrival, known: EvidenceScope, tip: &mut Option<String>) -> Result<Merged, WorktreeError> {
         for _ in 0..TRIES {
-            let candidate = match self.grounds.candidate(&arrival.landing)? {
+            let candidate = match self.worktrees.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,
                 Merge::Conflict(files) => return Ok(Merged::Conflict(files)),
             };
             if tip.as_ref() != Some(&candidate.onto) {
                 // Whoever ran this before may have landed it with the last thing it did.
-                let mut landed = self.grounds.landed(&self.base)?.into_iter();
+                let mut landed = self.worktrees.landed(&self.base)?.into_iter();
                 if let Some((_, commit)) = landed.find(|(unit, _)| *unit == arrival.landing.unit) {
                     return Ok(Merged::Landed(commit));
                 }
                 *tip = Some(candidate.onto.clone());
             }
-            let is_known = candidate.same_tree && known == Known::OwnTree;
+            let is_known = candidate.same_tree && known == EvidenceScope::OwnTree;
             if !is_known
-                && let Some(instead) = self.check(arrival, &self.grounds.lay_out(&candidate)?, &mut BTreeSet::new())
+                && let Some(instead) = self.check(arrival, &self.worktrees.lay_out(&candidate)?, &mut BTreeSet::new())
             {
                 return Ok(instead);
             }
-            if self.grounds.land(&candidate)? {
+            if self.worktrees.land(&candidate)? {
                 *tip = Some(candidate.commit.clone());
                 return Ok(Merged::Landed(candidate.commit));
             }
         }
-        Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.grounds.branch())))
+        Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.worktrees.branch())))
     }
 
     /// Each check of a unit on what would land, which lies in `folder`. None: all passed, on these trees.
@@ -176,7 +176,7 @@ impl Merger {
 
 /// What the evidence of a unit that is to land is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum EvidenceScope {
     /// The files of its worktree.
     OwnTree,
     Nothing,

@@ -1,13 +1,13 @@
 use steadfast_model::{PlanId, TaskId};
 
-use crate::agent::{Departure, Heard};
+use crate::agent::{AgentUpdate, Departure};
 
 /// What executors and the merger tell the dispatcher, each of one unit, and what a trial of checks found.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The plan of its worktree is in the ledger.
     Loaded(TaskId, PlanId),
-    Heard(TaskId, Heard),
+    Heard(TaskId, AgentUpdate),
     /// A panel looked at what failed, and this is what it said. None: nothing that can be read.
     Advised(TaskId, Option<String>),
     /// Its agent is gone, and its checks run.

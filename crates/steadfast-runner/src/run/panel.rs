@@ -7,9 +7,9 @@ use steadfast_model::Spent;
 
 use super::executor::{Dispatch, Job};
 use super::message::Message;
-use crate::agent::Heard;
-use crate::counsel::{Advice, Change, Expert, Failed, Purpose, Sitting, choose, told};
+use crate::agent::AgentUpdate;
 use crate::error::RunError;
+use crate::experts::{Advice, Diff, Expert, Failed, Panel, Purpose, advice_text, choose};
 use crate::quote::end_of;
 
 /// A panel that thinks longer than this holds the work up more than it helps.
@@ -22,15 +22,15 @@ impl Dispatch<'_> {
     /// Holds a panel where one is due. What it took.
     pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, RunError> {
         let none = Spent { micro_usd: Some(0), ..Spent::default() };
-        let Some(matter) = &self.shop.counsel else { return Ok(none) };
+        let Some(review_brief) = &self.context.panel_brief else { return Ok(none) };
         let Some(failure) = job.before.failure.clone().filter(|_| job.unit.stuck == 1 && !job.bring_in) else {
             return Ok(none);
         };
-        let grounds = &self.shop.grounds;
+        let worktrees = &self.context.worktrees;
         let head = self.commit()?;
-        let change = Change::parse(&grounds.diff_from_branch(&head)?);
+        let change = Diff::parse(&worktrees.diff_from_branch(&head)?);
         let name = format!("panel-{}", self.unit);
-        let directory = grounds.exhibit(&name, &head)?;
+        let directory = worktrees.read_only_worktree(&name, &head)?;
         let task = format!("{} ({})", failure.task, job.unit.title);
         let failed = Failed {
             task: &task,
@@ -40,30 +40,30 @@ impl Dispatch<'_> {
         };
         let briefs: Vec<(Expert, String)> = choose(Purpose::Panel, change.paths())
             .into_iter()
-            .map(|expert| (expert, matter.panel(expert, &failed, &change)))
+            .map(|expert| (expert, review_brief.panel(expert, &failed, &change)))
             .collect();
         let mut taken = none;
-        let sitting = Sitting {
-            launcher: &*self.shop.launcher,
-            host: self.shop.host,
-            prices: &self.shop.prices,
+        let panel = Panel {
+            launcher: &*self.context.launcher,
+            host: self.context.host,
+            prices: &self.context.prices,
             directory: &directory,
-            mark: &format!("{}/{}", self.shop.run, self.unit),
-            folder: &self.shop.folder,
+            mark: &format!("{}/{}", self.context.run, self.unit),
+            folder: &self.context.folder,
             name: &name,
             limit: LIMIT,
             share: job.share.map(|share| share / PART),
         };
-        let statements = sitting.ask(&briefs, self.stop, &mut |spent| {
+        let statements = panel.ask(&briefs, self.stop, &mut |spent| {
             taken = spent;
-            let _ = self.tell.send(Message::Heard(self.unit.clone(), Heard::Event(AgentEvent::Spent(spent))));
+            let _ = self.tell.send(Message::Heard(self.unit.clone(), AgentUpdate::Event(AgentEvent::Spent(spent))));
         });
-        grounds.put_away(&name)?;
+        worktrees.remove_read_only(&name)?;
         let panel: Vec<(Expert, Advice)> = statements
             .iter()
             .filter_map(|statement| Some((statement.expert, Advice::read(statement.spoken.said.as_deref()?)?)))
             .collect();
-        job.before.advice = told(&panel);
+        job.before.advice = advice_text(&panel);
         let _ = self.tell.send(Message::Advised(self.unit.clone(), job.before.advice.clone()));
         Ok(taken)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use steadfast_model::{RunState, Status, UnitStatus};
 
 use super::dispatcher::Dispatcher;
-use super::news::News;
+use super::event::RunEvent;
 use crate::agent::end_left_behind;
 use crate::error::RunError;
 
@@ -14,11 +14,11 @@ impl Dispatcher {
     pub(crate) fn recover(&mut self) -> Result<(), RunError> {
         let now = self.now();
         let ended = self.end_others();
-        self.shop.grounds.unlock()?;
-        self.shop.grounds.begin(&self.run.base)?;
+        self.context.worktrees.unlock()?;
+        self.context.worktrees.begin(&self.run.base)?;
         self.verify_base()?;
         self.ledger.end_lost_dispatches(&self.run.id, "its runner died", now)?;
-        let landed: HashMap<String, String> = self.shop.grounds.landed(&self.run.base)?.into_iter().collect();
+        let landed: HashMap<String, String> = self.context.worktrees.landed(&self.run.base)?.into_iter().collect();
         let mut found = 0;
         for index in 0..self.rows.len() {
             let row = self.rows[index].clone();
@@ -34,7 +34,7 @@ impl Dispatcher {
         self.ledger.set_run_state(&self.run.id, RunState::Running, None, now)?;
         self.run = self.ledger.run(&self.run.id)?;
         if self.before.iterations > 0 {
-            self.news.push(News::Resumed { landed: found, ended });
+            self.events.push(RunEvent::Resumed { landed: found, ended });
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Dispatcher {
         }
         // A worktree of what has landed is nobody's any more.
         if all_done && row.directory.as_ref().is_some_and(|folder| std::path::Path::new(folder).exists()) {
-            self.shop.grounds.remove(row.unit.as_str())?;
+            self.context.worktrees.remove(row.unit.as_str())?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::assertion::{Assertion, Word, Words, word};
 use super::language::Place;
 use super::source::{Held, Side, Source};
-use super::{Kind, MOST, Weakening, say};
+use super::{MOST, Weakening, WeakeningKind, say};
 
 /// As much of a test or an assertion is in what takes its place elsewhere.
 const ENOUGH: f64 = 0.5;
@@ -28,7 +28,7 @@ pub(super) fn compare(before: &[Source<'_>], after: &[Source<'_>]) -> Vec<Weaken
     for (was, now) in partners.iter().enumerate() {
         let Some(now) = now.map(|now| &after.tests[now]) else { continue };
         if let (Some(line), None) = (now.skipped, before.tests[was].skipped) {
-            found.push(say(Kind::Skipped, after.sources[now.source].path, line, now.name));
+            found.push(say(WeakeningKind::Skipped, after.sources[now.source].path, line, now.name));
         }
     }
     found.extend(reported(&before, &after, &partners));
@@ -39,7 +39,7 @@ fn focused(before: &Side<'_>, after: &Side<'_>) -> Vec<Weakening> {
     let old: HashSet<&str> = before.sources.iter().flat_map(Source::focuses).map(|(name, _)| name).collect();
     let of = |source: &Source<'_>| {
         let new = source.focuses().into_iter().filter(|(name, _)| !old.contains(name));
-        new.map(|(name, line)| say(Kind::Focused, source.path, line, name)).collect::<Vec<_>>()
+        new.map(|(name, line)| say(WeakeningKind::Focused, source.path, line, name)).collect::<Vec<_>>()
     };
     after.sources.iter().flat_map(of).collect()
 }
@@ -202,13 +202,18 @@ fn reported(before: &Side<'_>, after: &Side<'_>, partners: &[Option<usize>]) -> 
         let is_deleted = !keeps[at] || idle.contains(test.name.trim_start_matches('_'));
         is_told[at] = is_excused || is_deleted;
         if is_deleted && !is_excused {
-            found.push(say(Kind::TestDeleted, before.sources[test.source].own_path, test.line, test.name));
+            found.push(say(WeakeningKind::TestDeleted, before.sources[test.source].own_path, test.line, test.name));
         }
     }
     let is_told = |held: &Held<'_>| held.test.is_some_and(|test| is_told[test]);
     for (held, _) in before.held.iter().zip(&lost).filter(|(held, lost)| **lost && !is_told(held)) {
         let source = &before.sources[held.source];
-        found.push(say(Kind::AssertionDeleted, source.own_path, held.assertion.line, source.quote(held.assertion)));
+        found.push(say(
+            WeakeningKind::AssertionDeleted,
+            source.own_path,
+            held.assertion.line,
+            source.quote(held.assertion),
+        ));
     }
     found
 }

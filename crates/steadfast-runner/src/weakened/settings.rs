@@ -8,7 +8,7 @@ use steadfast_text::glob;
 
 use super::language::{Language, Pattern, file_name, words};
 use super::lex::{Token, lex};
-use super::{FileChange, Kind, MOST, Weakening, say};
+use super::{FileChange, MOST, Weakening, WeakeningKind, say};
 
 static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| toml::from_str(CHECKS).unwrap_or_default());
 const CHECKS: &str = include_str!("checks.toml");
@@ -118,7 +118,7 @@ fn lowered(old: &[Demand<'_>], new: &[Demand<'_>]) -> Vec<Weakening> {
             None => found.push(was),
         }
     }
-    let say = |demand: &Demand<'_>| say(Kind::ThresholdLowered, demand.path, demand.line, demand.text);
+    let say = |demand: &Demand<'_>| say(WeakeningKind::ThresholdLowered, demand.path, demand.line, demand.text);
     found.into_iter().map(say).collect()
 }
 
@@ -139,7 +139,7 @@ fn swallowed(path: &str, before: &str, after: &str) -> Vec<Weakening> {
     let hidden = new.iter().filter(|command| !known.contains(command.words.as_slice()));
     let mut found: Vec<_> = hidden
         .filter_map(|command| command.hidden_by)
-        .map(|line| say(Kind::StatusIgnored, path, line.number, line.text))
+        .map(|line| say(WeakeningKind::StatusIgnored, path, line.number, line.text))
         .collect();
     found.truncate(counting(&old).saturating_sub(counting(&new)));
     found

@@ -12,11 +12,11 @@ use steadfast_hosts::launch::Launch;
 use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::Host;
-use steadfast_runner::agent::{Assignment, Departure, Heard, attend};
+use steadfast_runner::agent::{AgentUpdate, Assignment, Departure, attend};
 use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) assignment: Assignment,
     stop_at: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct Visit {
     pub(crate) took: Duration,
 }
 
-impl Bench {
+impl Fixture {
     /// An agent that is a shell script.
     pub(crate) fn of(script: &str) -> Self {
         let folder = TempDir::new().unwrap();
@@ -83,8 +83,8 @@ impl Bench {
         }
         let (began, mut events) = (Instant::now(), Vec::new());
         let departure = attend(&self.assignment, &stop, &mut |heard| match heard {
-            Heard::Running(_) => {}
-            Heard::Event(event) => events.push(event),
+            AgentUpdate::Running(_) => {}
+            AgentUpdate::Event(event) => events.push(event),
         });
         Visit { departure, events, took: began.elapsed() }
     }

@@ -9,26 +9,26 @@ use steadfast_model::Process as Recorded;
 use steadfast_runner::agent::{Departed, end_left_behind};
 use steadfast_testkit::wait_for;
 
-use crate::attendant::{Bench, Process};
+use crate::attendant::{Fixture, Process};
 
 const ENDED: &str = r#"echo '{"moment":"ended","ending":"stopped"}'"#;
 
 #[test]
 fn what_runs_in_the_background_ends_with_the_agent() {
-    let bench = Bench::of(&format!(
+    let fixture = Fixture::of(&format!(
         "sh -c 'echo $$ > pid; exec sleep 300' & while ! test -s pid; do sleep 0.05; done; {ENDED}"
     ));
-    assert_eq!(bench.visit().departure.how, Departed::Ended(AgentEnd::Finished));
-    assert!(!bench.pid("pid").runs());
+    assert_eq!(fixture.visit().departure.how, Departed::Ended(AgentEnd::Finished));
+    assert!(!fixture.pid("pid").runs());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn what_left_the_group_ends_with_the_agent() {
     let daemon = "(setsid sh -c '(setsid sh -c \"echo \\$\\$ > pid; exec sleep 300\" >/dev/null 2>&1 &)' &)";
-    let bench = Bench::of(&format!("{daemon}; while ! test -s pid; do sleep 0.05; done; {ENDED}"));
-    bench.visit();
-    assert!(!bench.pid("pid").runs());
+    let fixture = Fixture::of(&format!("{daemon}; while ! test -s pid; do sleep 0.05; done; {ENDED}"));
+    fixture.visit();
+    assert!(!fixture.pid("pid").runs());
 }
 
 #[test]
@@ -36,16 +36,16 @@ fn what_left_the_group_ends_with_the_agent() {
 fn what_left_the_group_and_does_not_want_to_end_ends_with_a_silent_agent() {
     let daemon = "setsid sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done' >/dev/null 2>&1 &";
     let until_it_runs = "while ! test -s pid; do echo waiting; sleep 0.05; done";
-    let bench = Bench::of(&format!("{daemon} {until_it_runs}; exec sleep 300")).silence(Duration::from_secs(1));
-    assert_eq!(bench.visit().departure.how, Departed::Silent);
-    assert!(!bench.pid("pid").runs());
+    let fixture = Fixture::of(&format!("{daemon} {until_it_runs}; exec sleep 300")).silence(Duration::from_secs(1));
+    assert_eq!(fixture.visit().departure.how, Departed::Silent);
+    assert!(!fixture.pid("pid").runs());
 }
 
 #[test]
 fn an_agent_ends_when_whoever_attends_it_is_killed() {
-    let bench = Bench::of("");
-    let mut attendant = bench.elsewhere("trap '' TERM; echo $$ > pid; while :; do sleep 1; done");
-    let agent = bench.pid("pid");
+    let fixture = Fixture::of("");
+    let mut attendant = fixture.elsewhere("trap '' TERM; echo $$ > pid; while :; do sleep 1; done");
+    let agent = fixture.pid("pid");
     attendant.kill().unwrap();
     attendant.wait().unwrap();
     agent.wait_until_gone();
@@ -54,9 +54,9 @@ fn an_agent_ends_when_whoever_attends_it_is_killed() {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_left_the_group_ends_when_whoever_attends_is_killed() {
-    let bench = Bench::of("");
-    let mut attendant = bench.elsewhere("setsid sh -c 'echo $$ > pid; exec sleep 300' & exec sleep 300");
-    let daemon = bench.pid("pid");
+    let fixture = Fixture::of("");
+    let mut attendant = fixture.elsewhere("setsid sh -c 'echo $$ > pid; exec sleep 300' & exec sleep 300");
+    let daemon = fixture.pid("pid");
     attendant.kill().unwrap();
     attendant.wait().unwrap();
     daemon.wait_until_gone();
@@ -104,14 +104,14 @@ fn wait_for_sleepers(count: usize, variable: &str) {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_watcher_of_a_killed_attendant_leaves_the_next_agent_with_the_same_mark_alone() {
-    let bench = Bench::of("");
-    let mut attendant = bench.elsewhere("echo $$ > first; exec sleep 300");
-    let first = bench.pid("first");
+    let fixture = Fixture::of("");
+    let mut attendant = fixture.elsewhere("echo $$ > first; exec sleep 300");
+    let first = fixture.pid("first");
     let watcher = watcher_of(&attendant);
     attendant.kill().unwrap();
     attendant.wait().unwrap();
-    let mut next = bench.elsewhere("echo $$ > second; exec sleep 300");
-    let second = bench.pid("second");
+    let mut next = fixture.elsewhere("echo $$ > second; exec sleep 300");
+    let second = fixture.pid("second");
     first.wait_until_gone();
     watcher.wait_until_gone();
     assert!(second.runs());

@@ -1,6 +1,5 @@
 //! Agents as real processes: shell scripts that print what the simulated agent prints.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the tests start whoever attends, and tell it what to do")]
 

@@ -6,7 +6,7 @@ use std::{fs, thread};
 use steadfast_hosts::stream::AgentEnd;
 use steadfast_runner::agent::Departed;
 
-use crate::attendant::Bench;
+use crate::attendant::Fixture;
 
 /// Processor time of this thread: other tests run in this process, too.
 fn cpu() -> Duration {
@@ -21,7 +21,7 @@ fn cpu() -> Duration {
 fn sixteen_agents_that_think_cost_next_to_nothing() {
     let script = r#"sleep 4; echo '{"moment":"ended","ending":"stopped"}'"#;
     let began = Instant::now();
-    let attend = move || (Bench::of(script).visit().departure.how, cpu());
+    let attend = move || (Fixture::of(script).visit().departure.how, cpu());
     let agents: Vec<_> = (0..16).map(|_| thread::spawn(attend)).collect();
     let mut spent = Duration::ZERO;
     for agent in agents {

@@ -8,7 +8,7 @@ mod mutation;
 mod timing;
 
 use case::{Case, cases};
-use steadfast_runner::weakened::{Kind, weakened_by};
+use steadfast_runner::weakened::{WeakeningKind, weakened_by};
 
 fn weakenings() -> Vec<Case> {
     cases(include_str!("weakenings.md"))
@@ -47,7 +47,7 @@ fn what_weakens_nothing_stays_silent() {
 fn every_kind_has_its_case_and_the_lists_are_long() {
     let mut kinds: Vec<_> = weakenings().into_iter().map(|case| case.heading).collect();
     kinds.dedup();
-    assert_eq!(kinds, Kind::ALL.map(|kind| kind.as_str().to_owned()));
+    assert_eq!(kinds, WeakeningKind::ALL.map(|kind| kind.as_str().to_owned()));
     assert!(weakenings().len() >= 57, "{}", weakenings().len());
     let mut innocent: Vec<_> = innocent().into_iter().map(|case| case.heading).collect();
     innocent.dedup();

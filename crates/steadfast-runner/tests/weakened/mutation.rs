@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_runner::weakened::{Kind, weakened};
+use steadfast_runner::weakened::{WeakeningKind, weakened};
 
 /// Tests of this crate and of the one for checks: every line that is one whole assertion is taken out in turn.
 #[test]
@@ -35,7 +35,10 @@ fn an_assertion_that_is_taken_out_is_missed() {
                     .collect();
                 let seen = weakened(&path, Some(&before), Some(&after));
                 all += 1;
-                if seen.iter().any(|seen| matches!(seen.kind, Kind::AssertionDeleted | Kind::TestDeleted)) {
+                if seen
+                    .iter()
+                    .any(|seen| matches!(seen.kind, WeakeningKind::AssertionDeleted | WeakeningKind::TestDeleted))
+                {
                     found += 1;
                 } else {
                     silent.push(format!("{path}:{} {}", at + 1, line.trim()));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::tokens::Token;
-use super::words::{Deed, deed, is_mode};
+use super::words::{CallEffect, deed, is_mode};
 use super::{is_path, script_of};
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -37,18 +37,18 @@ impl Walk {
             let inside = extent(tokens, at);
             let mut paths: Vec<String> = inside.iter().filter_map(text).collect();
             match deed {
-                Deed::Reads => {
+                CallEffect::Reads => {
                     read.extend(paths);
                     continue;
                 }
-                Deed::Runs => {
+                CallEffect::Runs => {
                     let words: Vec<&str> = paths.iter().map(String::as_str).collect();
                     if let Some(script) = script_of(&words) {
                         self.script(&script, &arg.span);
                     }
                     continue;
                 }
-                Deed::Prints => {
+                CallEffect::Prints => {
                     let target = inside.windows(3).find_map(|window| match window {
                         [Token::Name(name), Token::Mark('='), Token::Text(path)] if name == "file" => Some(path),
                         _ => None,
@@ -58,7 +58,7 @@ impl Walk {
                     }
                     continue;
                 }
-                Deed::Opens => {
+                CallEffect::Opens => {
                     let writes = inside.iter().any(|token| match token {
                         Token::Name(word) | Token::Text(word) => is_mode(word),
                         Token::Mark(c) => *c == '>',
@@ -69,18 +69,18 @@ impl Walk {
                     }
                     paths.retain(|path| !is_mode(path));
                 }
-                Deed::Copies => {
+                CallEffect::Copies => {
                     let target = paths.iter().rposition(|path| is_path(path));
                     paths = match target {
                         Some(at) if at > 0 => vec![paths.swap_remove(at)],
                         _ => Vec::new(),
                     };
                 }
-                Deed::Writes | Deed::Moves => paths.extend(receiver(&tokens[..at])),
+                CallEffect::Writes | CallEffect::Moves => paths.extend(receiver(&tokens[..at])),
             }
-            unresolved |= paths.is_empty() && deed != Deed::Copies;
+            unresolved |= paths.is_empty() && deed != CallEffect::Copies;
             for path in paths {
-                self.found(if deed == Deed::Moves { Op::Move } else { Op::Write }, &path, arg, via);
+                self.found(if deed == CallEffect::Moves { Op::Move } else { Op::Write }, &path, arg, via);
             }
         }
         if unresolved {
@@ -102,14 +102,14 @@ impl Walk {
 }
 
 /// What a name says, with the words beside it: `set print 'path'` of gnuplot, `(with-temp-file "path" …)` of Emacs.
-fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<Deed> {
+fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
     let is = |at: Option<usize>, word: &str| matches!(at.and_then(|at| tokens.get(at)), Some(Token::Name(name)) if name == word);
     let writes = match name {
         "print" | "table" | "log" => is(at.checked_sub(1), "set"),
         "temp" => is(at.checked_sub(2), "with") && is(Some(at + 2), "file"),
         _ => false,
     };
-    if writes { Some(Deed::Writes) } else { deed(name) }
+    if writes { Some(CallEffect::Writes) } else { deed(name) }
 }
 
 /// What belongs to the call: its parentheses, or the rest of the statement it stands in.

@@ -11,7 +11,7 @@ static SHELLS: &[&str] = words_of!(TEXT, "shells");
 static MODES: &[&str] = words_of!(TEXT, "modes");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum CallEffect {
     Writes,
     /// The last path is written.
     Copies,
@@ -23,20 +23,20 @@ pub(super) enum Deed {
 }
 
 /// `None`: nothing is known of it.
-pub(super) fn deed(name: &str) -> Option<Deed> {
+pub(super) fn deed(name: &str) -> Option<CallEffect> {
     let lower = name.to_ascii_lowercase();
     if matches!(lower.as_str(), "open" | "fopen" | "openfile" | "file_open" | "fileopen") {
-        return Some(Deed::Opens);
+        return Some(CallEffect::Opens);
     }
     if matches!(lower.as_str(), "cat" | "print" | "dput" | "message") {
-        return Some(Deed::Prints);
+        return Some(CallEffect::Prints);
     }
     let kinds = [
-        (WRITES, Deed::Writes),
-        (COPIES, Deed::Copies),
-        (MOVES, Deed::Moves),
-        (SHELLS, Deed::Runs),
-        (READS, Deed::Reads),
+        (WRITES, CallEffect::Writes),
+        (COPIES, CallEffect::Copies),
+        (MOVES, CallEffect::Moves),
+        (SHELLS, CallEffect::Runs),
+        (READS, CallEffect::Reads),
     ];
     if let Some((_, deed)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
         return Some(*deed);
@@ -44,9 +44,9 @@ pub(super) fn deed(name: &str) -> Option<Deed> {
     let mut found = None;
     for part in parts(name) {
         let part = lower[part].trim_end_matches(|c: char| c.is_ascii_digit());
-        match kinds.iter().find(|(kind, deed)| *deed != Deed::Runs && has(kind, part)) {
-            Some((_, Deed::Reads)) => found = found.or(Some(Deed::Reads)),
-            Some((_, deed)) if found != Some(Deed::Writes) => found = Some(*deed),
+        match kinds.iter().find(|(kind, deed)| *deed != CallEffect::Runs && has(kind, part)) {
+            Some((_, CallEffect::Reads)) => found = found.or(Some(CallEffect::Reads)),
+            Some((_, deed)) if found != Some(CallEffect::Writes) => found = Some(*deed),
             _ => {}
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn deed(name: &str) -> Option<Deed> {
     let is_content = |word: &str| matches!(word, "contents" | "content" | "text" | "bytes");
     let sets =
         parts(name).windows(2).any(|pair| &lower[pair[0].clone()] == "set" && is_content(&lower[pair[1].clone()]));
-    if sets { Some(Deed::Writes) } else { found }
+    if sets { Some(CallEffect::Writes) } else { found }
 }
 
 /// Whether a word beside a path says that it is opened for writing.
@@ -87,16 +87,16 @@ mod tests {
     #[test]
     fn a_call_is_told_by_its_name() {
         for (name, expected) in [
-            ("writeLines", Some(Deed::Writes)),
-            ("saveRDS", Some(Deed::Writes)),
-            ("WriteAllText", Some(Deed::Writes)),
-            ("remove", Some(Deed::Writes)),
-            ("removeFile", Some(Deed::Writes)),
-            ("readLines", Some(Deed::Reads)),
-            ("ReadAllText", Some(Deed::Reads)),
-            ("copyFile", Some(Deed::Copies)),
-            ("rename", Some(Deed::Moves)),
-            ("open", Some(Deed::Opens)),
+            ("writeLines", Some(CallEffect::Writes)),
+            ("saveRDS", Some(CallEffect::Writes)),
+            ("WriteAllText", Some(CallEffect::Writes)),
+            ("remove", Some(CallEffect::Writes)),
+            ("removeFile", Some(CallEffect::Writes)),
+            ("readLines", Some(CallEffect::Reads)),
+            ("ReadAllText", Some(CallEffect::Reads)),
+            ("copyFile", Some(CallEffect::Copies)),
+            ("rename", Some(CallEffect::Moves)),
+            ("open", Some(CallEffect::Opens)),
             ("sqrt", None),
             ("_", None),
         ] {

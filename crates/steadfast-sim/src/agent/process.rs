@@ -110,24 +110,16 @@ fn gather(receiver: &Receiver<Vec<u8>>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-#[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
 }
 
-#[cfg(not(unix))]
-fn own_group(_command: &mut Command) {}
-
 /// `sh -c 'sleep 60; …'` leaves the sleep behind when only the shell is killed.
-#[cfg(unix)]
 fn end_group(child: &Child) {
     let group = format!("kill -s KILL -- -{}", child.id());
     drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
 }
-
-#[cfg(not(unix))]
-fn end_group(_child: &Child) {}
 
 #[cfg(test)]
 mod tests {

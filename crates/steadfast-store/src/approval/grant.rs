@@ -16,7 +16,7 @@ use crate::seal::{Held, copy_aside, target_of};
 
 /// What a human said yes to, where and when.
 #[derive(Clone, Copy, Debug)]
-pub struct Yes<'a> {
+pub struct Consent<'a> {
     /// The gate that opens.
     pub scope: &'a GateScope,
     /// Of the draft.
@@ -69,7 +69,7 @@ pub fn grant(
     place: &Place,
     profile: Profile,
     user_state: Option<&Path>,
-    yes: &Yes<'_>,
+    yes: &Consent<'_>,
     hash_of: &dyn Fn(&Draft) -> String,
 ) -> Result<Granted, GrantError> {
     match profile {
@@ -85,7 +85,7 @@ pub fn grant(
 /// in between leaves the gate closed and may begin again: a record that is real stays as it is.
 pub fn grant_signed(
     place: &Place,
-    yes: &Yes<'_>,
+    yes: &Consent<'_>,
     signer: &Signer<'_>,
     hash_of: &dyn Fn(&Draft) -> String,
 ) -> Result<Granted, GrantError> {
@@ -120,7 +120,7 @@ fn is_theirs(path: &str) -> bool {
     !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
-fn record(draft: &Draft, yes: &Yes<'_>, profile: Profile) -> ApprovalRecord {
+fn record(draft: &Draft, yes: &Consent<'_>, profile: Profile) -> ApprovalRecord {
     ApprovalRecord {
         hash: draft.hash.clone(),
         path: draft.path.clone(),

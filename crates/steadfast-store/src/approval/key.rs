@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use steadfast_system::{Access, Draft, create_private_dir, sync_folder};
+use steadfast_system::{Access, PendingFile, create_private_dir, sync_folder};
 use steadfast_text::{from_hex, hex};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -38,7 +38,7 @@ impl Key {
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         create_private_dir(user_state)?;
         let path = approval_key(user_state);
-        let draft = Draft::beside(&path, &bytes, Access::Private)?;
+        let draft = PendingFile::beside(&path, &bytes, Access::Private)?;
         draft.sync()?;
         match draft.persist_new(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

@@ -11,7 +11,7 @@ use steadfast_model::{AddedBy, Approval, Channel, Gate, GateScope, Millis, Profi
 use super::record::path;
 use super::*;
 use crate::{
-    Draft, Format, Place, close_gate, gate_of, gates, keep_draft, kept_aside, seal, seal_breaks, sealed, text_hash,
+    Draft, DraftFormat, Place, close_gate, gate_of, gates, keep_draft, kept_aside, seal, seal_breaks, sealed, text_hash,
 };
 
 const NOW: Millis = Millis(1_700_000_000_000);
@@ -36,7 +36,7 @@ impl World {
         let draft = Draft {
             hash: text_hash(PLAN),
             text: PLAN.to_owned(),
-            format: Format::Markdown,
+            format: DraftFormat::Markdown,
             title: "A plan".to_owned(),
             tasks: 1,
             path: path.to_owned(),
@@ -65,8 +65,8 @@ impl World {
         close_gate(&self.place, &gate).unwrap();
     }
 
-    fn yes(&self) -> Yes<'_> {
-        Yes { scope: &self.scope, hash: &self.draft.hash, channel: Channel::Prompt, session: None, at: NOW }
+    fn yes(&self) -> Consent<'_> {
+        Consent { scope: &self.scope, hash: &self.draft.hash, channel: Channel::Prompt, session: None, at: NOW }
     }
 
     fn grant(&self) -> Result<Granted, GrantError> {
@@ -82,7 +82,8 @@ impl World {
     }
 
     fn standing(&self, added_by: AddedBy, required: bool) -> Approval {
-        let asked = Asked { hash: Some(&self.draft.hash), path: Some(&self.draft.path), added_by, required, now: NOW };
+        let asked =
+            ApprovalQuery { hash: Some(&self.draft.hash), path: Some(&self.draft.path), added_by, required, now: NOW };
         approval_of(&self.place, &asked, &self.verifier())
     }
 
@@ -153,7 +154,7 @@ fn a_yes_may_be_done_again_and_says_the_same() {
     let first = world.grant().unwrap();
     // As whoever died before the last step left it.
     world.close();
-    let later = Yes { at: Millis(NOW.0 + 5_000), ..world.yes() };
+    let later = Consent { at: Millis(NOW.0 + 5_000), ..world.yes() };
     let hash_of = |draft: &Draft| text_hash(&draft.text);
     assert_eq!(grant(&world.place, Profile::Default, Some(&world.user), &later, &hash_of).unwrap(), first);
     assert_eq!((world.read("plan.md"), kept_aside(&world.place)), (APPROVED.to_owned(), vec![]));

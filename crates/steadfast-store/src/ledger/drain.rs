@@ -12,7 +12,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::session_state::{self, SessionState};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history, host_list, looped, plan, progress, share, step};
+use super::{Ledger, LedgerError, history, host_list, loops, plan, progress, share, step};
 use crate::hook_log::log_now;
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -20,7 +20,7 @@ use crate::session::Line;
 
 /// How far a session's journal is in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub struct JournalCursor {
     pub sequence: u64,
     /// Which file `offset` is about: a rotated journal starts elsewhere.
     pub file_start: u64,
@@ -37,7 +37,7 @@ pub struct Drained {
 
 impl Ledger {
     /// `None`: nothing of this session yet.
-    pub fn drained(&self, session: &SessionId) -> Result<Option<Cursor>, LedgerError> {
+    pub fn drained(&self, session: &SessionId) -> Result<Option<JournalCursor>, LedgerError> {
         self.read(|connection| cursor(connection, session))
     }
 
@@ -86,7 +86,7 @@ impl Ledger {
     }
 }
 
-impl Cursor {
+impl JournalCursor {
     fn covers(&self, line: &Line, file_start: u64) -> bool {
         line.sequence < self.sequence
             || (line.sequence == self.sequence && file_start == self.file_start && line.end <= self.offset)
@@ -102,7 +102,7 @@ struct Drain<'a> {
     /// Whether the ledger knew this session before.
     known: bool,
     was_ended: bool,
-    cursor: Cursor,
+    cursor: JournalCursor,
     applied: u64,
     /// Lines that are gone for good: the journal begins behind them, and this ledger ends before them.
     lost: Option<RangeInclusive<u64>>,
@@ -120,7 +120,7 @@ impl<'a> Drain<'a> {
             row,
             work: session_state::find(connection, session)?,
             worked: false,
-            cursor: before.unwrap_or(Cursor { sequence: 0, file_start, offset: 0 }).in_file(file_start),
+            cursor: before.unwrap_or(JournalCursor { sequence: 0, file_start, offset: 0 }).in_file(file_start),
             applied: 0,
             lost: None,
         })
@@ -141,7 +141,8 @@ impl<'a> Drain<'a> {
             self.applied += 1;
             self.known = true;
         }
-        self.cursor = Cursor { sequence: line.sequence, offset: self.cursor.offset.max(line.end), ..self.cursor };
+        self.cursor =
+            JournalCursor { sequence: line.sequence, offset: self.cursor.offset.max(line.end), ..self.cursor };
         Ok(())
     }
 
@@ -212,8 +213,8 @@ impl<'a> Drain<'a> {
                     progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
-                Effect::BindLoop { id, session } => looped::bind(transaction, id, session.as_ref())?,
-                Effect::LoopWaits { id, why } => looped::wait(transaction, id, why.as_deref())?,
+                Effect::BindLoop { id, session } => loops::bind(transaction, id, session.as_ref())?,
+                Effect::LoopWaits { id, why } => loops::wait(transaction, id, why.as_deref())?,
                 Effect::FollowList { plan, session, worktree, items, gone } => {
                     let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
                     host_list::apply(transaction, touched, &change)?;
@@ -252,7 +253,7 @@ impl<'a> Drain<'a> {
         if let Some(work) = self.work.as_ref().filter(|_| self.worked) {
             session_state::put(transaction, work)?;
         }
-        let Cursor { sequence, file_start, offset } = self.cursor;
+        let JournalCursor { sequence, file_start, offset } = self.cursor;
         transaction.run(
             "INSERT INTO drained (session, sequence, file_start, \"offset\") VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (session) DO UPDATE
@@ -263,17 +264,17 @@ impl<'a> Drain<'a> {
     }
 }
 
-impl Cursor {
+impl JournalCursor {
     /// In another file the reading begins at its first byte.
     fn in_file(self, file_start: u64) -> Self {
         if self.file_start == file_start { self } else { Self { file_start, offset: 0, ..self } }
     }
 }
 
-fn cursor(connection: &Connection, session: &SessionId) -> Result<Option<Cursor>, Fault> {
+fn cursor(connection: &Connection, session: &SessionId) -> Result<Option<JournalCursor>, Fault> {
     connection.first(
         "SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1",
         [session.as_str()],
-        |row| Ok(Cursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? }),
+        |row| Ok(JournalCursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? }),
     )
 }

@@ -18,7 +18,7 @@ use super::order::position;
 use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
-use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
+use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status, plan, proof, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
@@ -44,7 +44,7 @@ pub struct Following<'a> {
 
 /// What happened there since it was last read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
+pub struct TrackerChange {
     pub task: TaskId,
     pub title: String,
     pub what: Happened,
@@ -66,11 +66,11 @@ pub enum Happened {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct FollowedPlan {
     pub plan: PlanId,
     /// It was not followed before: all of it is new.
     pub is_new: bool,
-    pub news: Vec<News>,
+    pub news: Vec<TrackerChange>,
 }
 
 /// A status of ours that has to be told there.
@@ -101,7 +101,7 @@ fn is_proof(evidence: Option<&Evidence>) -> bool {
 
 /// A row of `followed_task`.
 #[derive(Clone, Debug)]
-struct Known {
+struct FollowedTask {
     seen: Status,
     taken: Status,
     notes: Option<String>,
@@ -119,7 +119,7 @@ impl Ledger {
     }
 
     /// Takes in what was read. What a run works off stays as it is until that is over.
-    pub fn follow(&mut self, following: Following<'_>) -> Result<Followed, LedgerError> {
+    pub fn follow(&mut self, following: Following<'_>) -> Result<FollowedPlan, LedgerError> {
         for planned in &following.plan.tasks {
             task::new_within(&spec::as_new(planned, following.added_by))?;
         }
@@ -129,10 +129,10 @@ impl Ledger {
                 return begin(transaction, touched, &following);
             };
             if run::of_plan(transaction, &plan)?.is_some() {
-                return Ok(Followed { plan, is_new: false, news: Vec::new() });
+                return Ok(FollowedPlan { plan, is_new: false, news: Vec::new() });
             }
             let news = go_on(transaction, touched, &plan, &following)?;
-            Ok(Followed { plan, is_new: false, news })
+            Ok(FollowedPlan { plan, is_new: false, news })
         })
     }
 
@@ -177,7 +177,11 @@ impl Ledger {
 }
 
 /// The first time: as it stands there, so it stands here.
-fn begin(transaction: &Transaction<'_>, touched: &mut Touched, following: &Following<'_>) -> Result<Followed, Fault> {
+fn begin(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    following: &Following<'_>,
+) -> Result<FollowedPlan, Fault> {
     let Following { plan, worktree, source, added_by, now, .. } = *following;
     let id = spec::free_id(transaction, &plan.feature)?;
     let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
@@ -189,8 +193,9 @@ fn begin(transaction: &Transaction<'_>, touched: &mut Touched, following: &Follo
     finish(transaction, touched, &id, following)?;
     put_others_away(transaction, touched, &id, following)?;
     let joined = added::join_list(transaction, touched, worktree, &id, now)?;
-    let news = joined.into_iter().map(|Joined { task, title, .. }| News { task, title, what: Happened::Added });
-    Ok(Followed { plan: id, is_new: true, news: news.collect() })
+    let news =
+        joined.into_iter().map(|Joined { task, title, .. }| TrackerChange { task, title, what: Happened::Added });
+    Ok(FollowedPlan { plan: id, is_new: true, news: news.collect() })
 }
 
 /// Who follows one list followed another before: that one is over.
@@ -221,7 +226,7 @@ fn go_on(
     touched: &mut Touched,
     id: &PlanId,
     following: &Following<'_>,
-) -> Result<Vec<News>, Fault> {
+) -> Result<Vec<TrackerChange>, Fault> {
     let plan = following.plan;
     let stand = standings(following.reported);
     let known = known(transaction, id)?;
@@ -233,25 +238,25 @@ fn go_on(
     let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
     for task in present.values().filter(is_gone) {
         transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), task.id.as_str()])?;
-        news.push(News { task: task.id.clone(), title: task.title.clone(), what: Happened::Removed });
+        news.push(TrackerChange { task: task.id.clone(), title: task.title.clone(), what: Happened::Removed });
     }
     for planned in &plan.tasks {
         let Some(task) = present.get(&planned.id) else {
             add(transaction, id, planned, following, &stand)?;
             let what = Happened::Added;
-            news.push(News { task: planned.id.clone(), title: planned.title.clone(), what });
+            news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
             continue;
         };
         let before = known.get(&planned.id);
         change(transaction, task, planned, before, following)?;
         if task.title != planned.title {
             let what = Happened::Renamed;
-            news.push(News { task: planned.id.clone(), title: planned.title.clone(), what });
+            news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
         if planned.kind == TaskKind::Main
             && let Some(what) = move_on(transaction, touched, task, planned, before, &stand, following)?
         {
-            news.push(News { task: planned.id.clone(), title: planned.title.clone(), what });
+            news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
     }
     finish(transaction, touched, id, following)?;
@@ -366,7 +371,7 @@ fn add(
         None => (Status::Pending, None),
     };
     if status == Status::Done {
-        evidence::insert(transaction, id, &planned.id, &reported::claim(reason, source, now))?;
+        evidence::insert(transaction, id, &planned.id, &imported_status::claim(reason, source, now))?;
     }
     transaction.run(
         "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
@@ -385,7 +390,7 @@ fn add(
             planned.notes,
             planned.verify.as_ref().map(exact),
             status.as_str(),
-            (status == Status::Blocked).then(|| reported::blocked(reason, source)),
+            (status == Status::Blocked).then(|| imported_status::blocked(reason, source)),
             status.is_closed().then_some(now.0),
             added_by.as_str(),
             now.0,
@@ -402,7 +407,7 @@ fn change(
     transaction: &Transaction<'_>,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     following: &Following<'_>,
 ) -> Result<(), Fault> {
     let seen = before.and_then(|known| known.notes.as_deref());
@@ -442,7 +447,7 @@ fn move_on(
     touched: &mut Touched,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     stand: &Standings<'_>,
     following: &Following<'_>,
 ) -> Result<Option<Happened>, Fault> {
@@ -466,7 +471,7 @@ fn move_on(
     }
     let reason = reported.and_then(|reported| reported.reason.as_deref());
     if theirs == Status::Done {
-        let claim = reported::claim(reason, following.source, following.now);
+        let claim = imported_status::claim(reason, following.source, following.now);
         evidence::insert(transaction, &task.plan, &task.id, &claim)?;
     }
     let steps: &[Status] = match (ours, theirs) {
@@ -476,7 +481,7 @@ fn move_on(
         _ => &[theirs],
     };
     for to in steps {
-        let reason = (*to == Status::Blocked).then(|| reported::blocked(reason, following.source));
+        let reason = (*to == Status::Blocked).then(|| imported_status::blocked(reason, following.source));
         let change = StatusChange { to: *to, reason, fence: None, now: following.now };
         status::change(transaction, touched, &task.plan, &task.id, &change)?;
     }
@@ -484,10 +489,10 @@ fn move_on(
     Ok(Some(Happened::Moved { from: ours, to: theirs }))
 }
 
-fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, Known>, Fault> {
+fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, FollowedTask>, Fault> {
     connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
-        Ok((task_id(row, 0)?, Known { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
+        Ok((task_id(row, 0)?, FollowedTask { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
     })
 }
 

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use steadfast_model::{AgentId, Facts, Millis, Opinion, PolicyName, Record, SessionId};
+use steadfast_model::{AgentId, Facts, Millis, PolicyName, PolicyOpinion, Record, SessionId};
 
 use super::column::{count, json, millis, session_id, signed};
 use super::error::Fault;
@@ -67,7 +67,7 @@ impl HistoryLine {
     pub fn of(session: &SessionId, sequence: u64, record: &Record) -> Vec<Self> {
         let event = &record.event;
         let facts = facts_text(&record.facts).ok().flatten().and_then(|text| serde_json::from_str(&text).ok());
-        let line = |opinion: &Opinion| Self {
+        let line = |opinion: &PolicyOpinion| Self {
             at: event.at,
             session: session.clone(),
             sequence,

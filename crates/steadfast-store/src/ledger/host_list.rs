@@ -5,9 +5,9 @@ use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, Sess
 
 use super::column::exact;
 use super::error::Fault;
+use super::imported_status;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
-use super::reported;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
@@ -54,7 +54,7 @@ pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change
     }
     for id in gone {
         let known = standing(transaction, plan, id)?;
-        if let Some(Standing { checked: false, status: Status::Pending | Status::InProgress }) = known {
+        if let Some(StoredItem { checked: false, status: Status::Pending | Status::InProgress }) = known {
             let change = StatusChange { to: Status::Blocked, reason: Some(GONE.into()), fence: None, now: at };
             status::change(transaction, touched, plan, id, &change)?;
         }
@@ -63,18 +63,18 @@ pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change
     Ok(())
 }
 
-struct Standing {
+struct StoredItem {
     status: Status,
     checked: bool,
 }
 
-fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<Standing>, Fault> {
+fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<StoredItem>, Fault> {
     let row: Option<(String, bool)> = transaction.first(
         "SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2",
         params![plan.as_str(), id.as_str()],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(row.and_then(|(status, checked)| Some(Standing { status: Status::parse(&status)?, checked })))
+    Ok(row.and_then(|(status, checked)| Some(StoredItem { status: Status::parse(&status)?, checked })))
 }
 
 fn put(
@@ -98,7 +98,7 @@ fn put(
             task::new_within(&new)?;
             task::insert(transaction, plan, &item.id, &new, at)?;
             touched.plan(plan);
-            Standing { status: Status::Pending, checked: item.check.is_some() }
+            StoredItem { status: Status::Pending, checked: item.check.is_some() }
         }
     };
     let to = match (item.status, before.status, before.checked) {
@@ -113,7 +113,7 @@ fn put(
     };
     status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
     if to == Status::Done {
-        let claim = reported::word("the agent completed it on the host's task list".to_owned(), at);
+        let claim = imported_status::word("the agent completed it on the host's task list".to_owned(), at);
         evidence::insert(transaction, plan, &item.id, &claim)?;
         proof::keep(transaction, plan, &item.id, &claim)?;
     }

@@ -6,7 +6,6 @@
 
 mod added;
 mod bind;
-mod check;
 mod column;
 mod connection;
 mod decision;
@@ -17,10 +16,11 @@ mod followed;
 mod frozen;
 mod history;
 mod host_list;
+mod imported_status;
 mod keyword;
 mod learning;
 mod lease;
-mod looped;
+mod loops;
 mod migration;
 mod nearest;
 mod open;
@@ -30,7 +30,6 @@ mod plan;
 mod progress;
 mod proof;
 mod recall;
-mod reported;
 mod retention;
 mod run;
 mod session;
@@ -52,25 +51,25 @@ use connection::{Connection, Transaction};
 
 pub use added::Joined;
 pub use decision::Decision;
-pub use drain::{Cursor, Drained};
+pub use drain::{Drained, JournalCursor};
 pub use error::{LeaseError, LedgerError};
 pub use evidence::{Recorded, Running};
-pub use followed::{Followed, Following, Happened, News, Untold};
+pub use followed::{FollowedPlan, Following, Happened, TrackerChange, Untold};
 pub use history::{HistoryFilter, HistoryLine};
+pub use imported_status::REPORTED;
 pub use learning::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
 pub use lease::{Fence, Lease};
-pub use looped::{NewReview, Unfinished};
+pub use loops::{NewReview, Unfinished};
 pub use open::BUSY;
 pub use owner::{Claiming, Taken};
 pub use plan::PlanLine;
 pub use progress::{Baseline, Checkpoint, Started};
 pub use proof::{RunWork, StoredProof};
-pub use recall::{KeyDecision, Memory, Query, Reason, Recalled};
-pub use reported::REPORTED;
+pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
 pub use retention::Forgotten;
-pub use run::{Closed, Closing, DispatchEnd, NewDispatch, UnitLoading, UnitResult};
+pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
-pub use session_state::{Scored, SessionState, SessionStatus};
+pub use session_state::{ScoredStep, SessionState, SessionStatus};
 pub use slice::{SliceError, read_slices, read_slices_of};
 pub use spec::{Head, Loaded, Loading, PlanRow};
 pub use status::{Changed, StatusChange};
@@ -127,5 +126,15 @@ impl Ledger {
         }
         self.replace_slices(&touched);
         Ok(value)
+    }
+
+    /// Reads the whole file and says what is wrong with it.
+    pub fn check(&self) -> Result<(), LedgerError> {
+        let said: String =
+            self.read(|connection| Ok(connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?))?;
+        if said == "ok" {
+            return Ok(());
+        }
+        Err(LedgerError::Damaged { path: self.path.clone(), source: said.into() })
     }
 }

@@ -137,7 +137,6 @@ fn create(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, F
         create_private_dir(directory).map_err(|error| unreachable(path, error))?;
     }
     let connection = connect(path, flags | OpenFlags::SQLITE_OPEN_CREATE, busy)?;
-    #[cfg(unix)]
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
         .map_err(|error| unreachable(path, error))?;
     Ok(connection)

@@ -7,7 +7,7 @@ use super::column::{plan_id, task_id, word};
 use super::error::Fault;
 use super::spec::{self, Head};
 use super::task::READY;
-use super::{Ledger, LedgerError, decision, evidence, looped, progress, run, task};
+use super::{Ledger, LedgerError, decision, evidence, loops, progress, run, task};
 use crate::checkout::Moved;
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -295,7 +295,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     (view.brief, view.hash) = brief(connection, plan, &view)?;
     // Another plan in the checkout of a loop is no way around what must not happen there.
     if view.brief.must_nots.is_empty() {
-        view.brief.must_nots = looped::must_nots(connection, &view.worktree)?;
+        view.brief.must_nots = loops::must_nots(connection, &view.worktree)?;
     }
     view.brief.must_nots.truncate(Brief::MUST_NOTS);
     if !view.brief.must_nots.is_empty() {

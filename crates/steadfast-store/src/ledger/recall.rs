@@ -39,7 +39,7 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
     pub reason: Reason,
-    pub memory: Memory,
+    pub memory: RecalledItem,
 }
 
 /// Why something is recalled; the nearest first.
@@ -75,7 +75,7 @@ impl Reason {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum RecalledItem {
     Learning(Learning),
     Step(StepRow),
     Decision(KeyDecision),
@@ -94,7 +94,7 @@ impl Ledger {
     /// Learnings that nobody dismissed, then validated steps and decisions; the nearest first, and of those that are
     /// as near the newest.
     pub fn recall(&self, query: &Query) -> Result<Vec<Recalled>, LedgerError> {
-        let asked = Asked::of(query);
+        let asked = RecallKeys::of(query);
         self.read(|connection| {
             let mut recalled = asked.learnings(connection)?;
             recalled.extend(asked.steps_and_decisions(connection)?);
@@ -104,7 +104,7 @@ impl Ledger {
 }
 
 /// A question as the keys are spelled.
-struct Asked<'a> {
+struct RecallKeys<'a> {
     files: Vec<&'a str>,
     folders: Vec<&'a str>,
     words: Vec<String>,
@@ -113,12 +113,12 @@ struct Asked<'a> {
 }
 
 /// A step or decision that may be recalled.
-enum Found {
+enum RecallCandidate {
     Step(i64),
     Decision(KeyDecision),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RecallKeys<'a> {
     fn of(query: &'a Query) -> Self {
         let given = || query.files.iter().map(String::as_str).take(FILES);
         let files: Vec<&str> = given().filter(|path| !path.ends_with('/')).collect();
@@ -142,7 +142,7 @@ impl<'a> Asked<'a> {
         found.truncate(self.limit);
         Ok(found
             .into_iter()
-            .map(|(reason, learning)| Recalled { reason, memory: Memory::Learning(learning) })
+            .map(|(reason, learning)| Recalled { reason, memory: RecalledItem::Learning(learning) })
             .collect())
     }
 
@@ -175,9 +175,9 @@ impl<'a> Asked<'a> {
                 break;
             }
             let memory = match found {
-                Found::Decision(decision) => Memory::Decision(decision),
-                Found::Step(number) => match step::find(connection, number)? {
-                    Some(step) => Memory::Step(step),
+                RecallCandidate::Decision(decision) => RecalledItem::Decision(decision),
+                RecallCandidate::Step(number) => match step::find(connection, number)? {
+                    Some(step) => RecalledItem::Step(step),
                     None => continue,
                 },
             };
@@ -189,7 +189,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Each step once, for its nearest reason.
-    fn steps(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, Found)>, Fault> {
+    fn steps(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, RecallCandidate)>, Fault> {
         let mut found: HashMap<i64, (Reason, Millis)> = HashMap::new();
         for file in &self.files {
             for (at, number) in self.with_key(connection, Key::File, file)? {
@@ -210,11 +210,11 @@ impl<'a> Asked<'a> {
             }
         }
         let mut steps: Vec<_> =
-            found.into_iter().map(|(number, (reason, at))| (reason, at, Found::Step(number))).collect();
+            found.into_iter().map(|(number, (reason, at))| (reason, at, RecallCandidate::Step(number))).collect();
         // A map has no order of its own: of two at the same time the later line is the newer.
         steps.sort_by_key(|(_, _, found)| match found {
-            Found::Step(number) => Reverse(*number),
-            Found::Decision(_) => Reverse(0),
+            RecallCandidate::Step(number) => Reverse(*number),
+            RecallCandidate::Decision(_) => Reverse(0),
         });
         Ok(steps)
     }
@@ -223,12 +223,12 @@ impl<'a> Asked<'a> {
         step::with_key(connection, kind, key, self.without, CANDIDATES)
     }
 
-    fn decisions(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, Found)>, Fault> {
+    fn decisions(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, RecallCandidate)>, Fault> {
         let sql = "SELECT plan, what, why, at FROM decision ORDER BY at DESC, number DESC LIMIT ?1";
         connection.rows(sql, [i64::try_from(DECISIONS).unwrap_or(i64::MAX)], |row| {
             let decision =
                 KeyDecision { plan: plan_id(row, 0)?, what: row.get(1)?, why: row.get(2)?, at: millis(row, 3)? };
-            Ok((self.reason_of_decision(&decision), decision.at, Found::Decision(decision)))
+            Ok((self.reason_of_decision(&decision), decision.at, RecallCandidate::Decision(decision)))
         })
     }
 
@@ -241,7 +241,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Memory {
+impl RecalledItem {
     pub fn at(&self) -> Millis {
         match self {
             Self::Learning(learning) => learning.updated_at,

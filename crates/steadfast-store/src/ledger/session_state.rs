@@ -22,14 +22,14 @@ pub struct SessionState {
     /// Goal, words, tally and course, folded by the same rules as in the session's own state; nothing else of it counts.
     state: State,
     /// The newest last.
-    pub drift_history: Vec<Scored>,
+    pub drift_history: Vec<ScoredStep>,
     pub last_checked_at: Option<Millis>,
     pub status: SessionStatus,
 }
 
 /// A step in the history of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scored {
+pub struct ScoredStep {
     pub score: Score,
     pub level: Level,
     pub timestamp: Millis,
@@ -168,7 +168,7 @@ impl SessionState {
     fn apply(&mut self, change: &Change, at: Millis) {
         self.state.apply(change);
         if let Change::Drift(DriftChange::Stepped(step)) = change {
-            self.drift_history.push(Scored { score: step.score, level: step.level, timestamp: at });
+            self.drift_history.push(ScoredStep { score: step.score, level: step.level, timestamp: at });
             let over = self.drift_history.len().saturating_sub(HISTORY);
             self.drift_history.drain(..over);
             self.last_checked_at = Some(at);

@@ -11,7 +11,7 @@ use super::order::position;
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
 use super::task::{self, NewTask};
-use super::{Ledger, LedgerError, added, looped, run};
+use super::{Ledger, LedgerError, added, loops, run};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
@@ -143,7 +143,7 @@ impl Ledger {
             touched.plan(&id);
             let Some(before) = before else { return Ok(Loaded::New(id)) };
             let kept = carry_over(transaction, &before, &id)?;
-            looped::follow_plan(transaction, &before, &id)?;
+            loops::follow_plan(transaction, &before, &id)?;
             put_away(transaction, &before, now)?;
             touched.plan(&before);
             Ok(Loaded::Replaced { plan: id, kept })

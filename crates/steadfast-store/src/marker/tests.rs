@@ -5,11 +5,11 @@ use super::*;
 const AT: Millis = Millis(1_700_000_000_000);
 
 fn markdown(text: &str) -> String {
-    with_marker(text, Format::Markdown, AT)
+    with_marker(text, DraftFormat::Markdown, AT)
 }
 
 fn json(text: &str) -> String {
-    with_marker(text, Format::Json, AT)
+    with_marker(text, DraftFormat::Json, AT)
 }
 
 #[test]
@@ -79,7 +79,7 @@ proptest! {
         ),
     ) {
         let text = lines.join("\n");
-        for format in [Format::Markdown, Format::Json, Format::Text] {
+        for format in [DraftFormat::Markdown, DraftFormat::Json, DraftFormat::Text] {
             let once = with_marker(&text, format, AT);
             let authored = without_marker(&text);
             // A second marker that somebody wrote counts as text, and becomes a first one when ours goes.

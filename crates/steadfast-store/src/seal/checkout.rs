@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use steadfast_model::{GateScope, Millis, SealBreak, SealCause, SealChange};
-use steadfast_observe::{GitCommand, Repository};
+use steadfast_observe::{Checkout, GitCommand};
 
 use super::table::SealFolder;
 use crate::place::Place;
@@ -19,7 +19,7 @@ pub fn mark_checkouts(place: &Place, scope: &GateScope, root: &Path, breaks: &mu
     let seal = SealFolder::of(place, scope);
     let Some(table) = seal.table() else { return };
     let (Some(before), Some(closed_at)) = (&table.head, table.closed_at) else { return };
-    let repository = Repository::find(root);
+    let repository = Checkout::find(root);
     let Some(head) = head_of(&repository) else { return };
     if breaks.is_empty() || head == *before && !table.switched {
         return;
@@ -48,7 +48,7 @@ pub fn mark_checkouts(place: &Place, scope: &GateScope, root: &Path, breaks: &mu
 }
 
 /// The commit that is checked out, as far as files say.
-pub(super) fn head_of(repository: &Repository) -> Option<String> {
+pub(super) fn head_of(repository: &Checkout) -> Option<String> {
     let text = fs::read_to_string(repository.git_dir()?.join("HEAD")).ok()?;
     let Some(name) = text.trim().strip_prefix("ref:").map(str::trim) else { return Some(text.trim().to_owned()) };
     let common = repository.common_dir()?;
@@ -60,7 +60,7 @@ pub(super) fn head_of(repository: &Repository) -> Option<String> {
 }
 
 /// Whether a commit was written after this time. One in a pack is as new as the newest pack.
-fn is_since(repository: &Repository, commit: &str, time: Millis) -> bool {
+fn is_since(repository: &Checkout, commit: &str, time: Millis) -> bool {
     let Some(objects) = repository.common_dir().map(|common| common.join("objects")) else { return true };
     let is_newer = |path: &Path| {
         let modified = fs::metadata(path).and_then(|found| found.modified()).ok()?;
@@ -99,7 +99,7 @@ impl Git<'_> {
     }
 
     /// Whether a branch of a remote has the commit, and came from there: not from a push of ours.
-    fn is_fetched(&self, repository: &Repository) -> bool {
+    fn is_fetched(&self, repository: &Checkout) -> bool {
         let format = ["--format=%(refname)%00", "--contains=HEAD", "refs/remotes"];
         let Some(found) = self.lines("for-each-ref", &format, &[]) else { return false };
         let Some(common) = repository.common_dir() else { return false };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use steadfast_model::{GateScope, SealBreak, SealCause, SealChange};
 
 use super::LIMIT;
-use super::look::{Found, has_content, look};
+use super::look::{PathLook, has_content, look};
 use super::pattern;
 use super::table::{Clock, Entry, Kind, SealFolder, Stamp, Table};
 use crate::place::Place;
@@ -21,9 +21,9 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
     let mut touched = Vec::new();
     for (path, entry) in &table.entries {
         match compare(root, path, entry) {
-            Standing::Same => {}
-            Standing::Touched => touched.push(path),
-            Standing::Broken(what) => breaks.push(SealBreak::new(path, what)),
+            SealState::Same => {}
+            SealState::Touched => touched.push(path),
+            SealState::Broken(what) => breaks.push(SealBreak::new(path, what)),
         }
     }
     let broken = breaks.len();
@@ -47,35 +47,35 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
 
 /// How a path stands to what was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SealState {
     Same,
     /// The same content under another stamp.
     Touched,
     Broken(SealChange),
 }
 
-pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> Standing {
+pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> SealState {
     let found = match (look(root, path), entry.kind) {
-        (Ok(Found::Nothing | Found::Behind { reaches: false, .. }), Kind::Absent) => return Standing::Same,
-        (Ok(Found::There(_) | Found::Behind { reaches: true, .. }), Kind::Absent) => {
-            return Standing::Broken(SealChange::Created);
+        (Ok(PathLook::Nothing | PathLook::Behind { reaches: false, .. }), Kind::Absent) => return SealState::Same,
+        (Ok(PathLook::There(_) | PathLook::Behind { reaches: true, .. }), Kind::Absent) => {
+            return SealState::Broken(SealChange::Created);
         }
-        (Ok(Found::Nothing | Found::Behind { reaches: false, .. }), Kind::File | Kind::Link) => {
-            return Standing::Broken(SealChange::Removed);
+        (Ok(PathLook::Nothing | PathLook::Behind { reaches: false, .. }), Kind::File | Kind::Link) => {
+            return SealState::Broken(SealChange::Removed);
         }
         // What cannot be looked at is not shown to be the same.
-        (Err(_), _) | (Ok(Found::Behind { reaches: true, .. }), Kind::File | Kind::Link) => {
-            return Standing::Broken(SealChange::Changed);
+        (Err(_), _) | (Ok(PathLook::Behind { reaches: true, .. }), Kind::File | Kind::Link) => {
+            return SealState::Broken(SealChange::Changed);
         }
-        (Ok(Found::There(found)), Kind::File | Kind::Link) => found,
+        (Ok(PathLook::There(found)), Kind::File | Kind::Link) => found,
     };
     if entry.kind == Kind::File && found.is_file() && entry.stamp.is_some() && entry.stamp == Stamp::of(&found) {
-        return Standing::Same;
+        return SealState::Same;
     }
     match (has_content(&root.join(path), &found, entry), entry.kind) {
-        (true, Kind::File) => Standing::Touched,
-        (true, Kind::Link | Kind::Absent) => Standing::Same,
-        (false, _) => Standing::Broken(SealChange::Changed),
+        (true, Kind::File) => SealState::Touched,
+        (true, Kind::Link | Kind::Absent) => SealState::Same,
+        (false, _) => SealState::Broken(SealChange::Changed),
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn stamp_again<'a>(
     let mut renewed = false;
     for path in paths {
         let Some(entry) = table.entries.get_mut(path) else { continue };
-        let Ok(Found::There(found)) = look(root, path) else { continue };
+        let Ok(PathLook::There(found)) = look(root, path) else { continue };
         let stamp = clock.settled(&found);
         if stamp.is_some() && stamp != entry.stamp && has_content(&root.join(path), &found, entry) {
             entry.stamp = stamp;

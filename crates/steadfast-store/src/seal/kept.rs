@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Millis;
-use steadfast_system::{Draft, create_private_dir, private_options, rename};
+use steadfast_system::{PendingFile, create_private_dir, private_options};
 
 use crate::place::Place;
 
@@ -25,7 +25,7 @@ fn kept(place: &Place) -> PathBuf {
 pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<Option<PathBuf>> {
     let Some(found) = there(path)? else { return Ok(None) };
     let target = reserve(place, path, now, found.is_dir())?;
-    match replace_reserved(path, &target, found.is_dir()) {
+    match fs::rename(path, &target) {
         Ok(()) => Ok(Some(target)),
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             copy(path, &target)?;
@@ -42,7 +42,7 @@ pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
 /// On another file system it was copied first, so that whoever dies there has lost nothing. What was written meanwhile
 /// is kept, too.
 fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) -> io::Result<Option<PathBuf>> {
-    let aside = Draft::move_beside(path)?;
+    let aside = PendingFile::move_beside(path)?;
     let found = fs::symlink_metadata(&aside)?;
     let later = if (copied.len(), copied.modified().ok()) == (found.len(), found.modified().ok()) {
         None
@@ -110,13 +110,6 @@ fn release(target: &Path) {
     }
 }
 
-fn replace_reserved(path: &Path, target: &Path, folder: bool) -> io::Result<()> {
-    if cfg!(windows) && folder {
-        fs::remove_dir(target)?;
-    }
-    rename(path, target)
-}
-
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(from)?;
     if found.is_symlink() {
@@ -145,12 +138,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Makes a link, if nothing is there.
-#[cfg(unix)]
 pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, at)
-}
-
-#[cfg(windows)]
-pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(target, at)
 }

@@ -14,7 +14,7 @@ pub(super) const COPIED: u64 = 4 << 20;
 pub(super) const READ: u64 = 64 << 20;
 
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum PathLook {
     Nothing,
     There(Metadata),
     /// On the way there is something that is no folder.
@@ -26,7 +26,7 @@ pub(super) enum Found {
     },
 }
 
-pub(super) fn look(root: &Path, path: &str) -> io::Result<Found> {
+pub(super) fn look(root: &Path, path: &str) -> io::Result<PathLook> {
     let mut on_the_way = String::new();
     let mut parts = path.split('/').peekable();
     while let Some(part) = parts.next() {
@@ -36,18 +36,18 @@ pub(super) fn look(root: &Path, path: &str) -> io::Result<Found> {
         on_the_way.push_str(part);
         let found = match fs::symlink_metadata(root.join(&on_the_way)) {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PathLook::Nothing),
             Err(error) => return Err(error),
         };
         if parts.peek().is_none() {
-            return Ok(Found::There(found));
+            return Ok(PathLook::There(found));
         }
         if !found.is_dir() {
             let reaches = fs::symlink_metadata(root.join(path)).is_ok();
-            return Ok(Found::Behind { obstacle: on_the_way, reaches });
+            return Ok(PathLook::Behind { obstacle: on_the_way, reaches });
         }
     }
-    Ok(Found::Nothing)
+    Ok(PathLook::Nothing)
 }
 
 /// A path as it is named from the root, with `/` between its parts; none for one that is elsewhere, and for the root.
@@ -79,18 +79,15 @@ pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
 /// The text of a link.
 pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
     let text = fs::read_link(path)?;
-    #[cfg(unix)]
-    return Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()));
-    #[cfg(not(unix))]
-    return Ok(text.to_string_lossy().into_owned().into_bytes());
+    Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()))
 }
 
 /// What is to be sealed of a path; none for what cannot be: a folder, a pipe, what is behind a link.
 pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
     let found = match look(root, path)? {
-        Found::Nothing | Found::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
-        Found::Behind { reaches: true, .. } => return Ok(None),
-        Found::There(found) => found,
+        PathLook::Nothing | PathLook::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
+        PathLook::Behind { reaches: true, .. } => return Ok(None),
+        PathLook::There(found) => found,
     };
     let at = root.join(path);
     let mode = mode(&found);

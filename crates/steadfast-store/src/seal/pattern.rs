@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_system::Draft;
+use steadfast_system::PendingFile;
 use steadfast_text::glob;
 
 /// A hook has no time for more.
@@ -129,7 +129,7 @@ impl Walk<'_> {
 
 /// Repositories, our own, and what is on its way to its place.
 fn is_passed_over(folder: &str, name: &str) -> bool {
-    name == ".git" || Draft::is_name(name) || folder.is_empty() && name == OURS
+    name == ".git" || PendingFile::is_name(name) || folder.is_empty() && name == OURS
 }
 
 /// Whether a pattern means the file at this path, wherever that lies: as [`files`] would find it.

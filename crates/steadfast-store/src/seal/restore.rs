@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{GateScope, Millis};
-use steadfast_system::{Access, Draft, sync_folder};
+use steadfast_system::{Access, PendingFile, sync_folder};
 
-use super::compare::{Standing, compare, created, stamp_again};
+use super::compare::{SealState, compare, created, stamp_again};
 use super::kept::{link, move_aside};
-use super::look::{Found, from_root, look};
+use super::look::{PathLook, from_root, look};
 use super::table::{Clock, Entry, Kind, SealFolder};
 use crate::hook_log::log_line;
 use crate::place::Place;
@@ -43,13 +43,13 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     let lock = seal.lock_existing(super::PATIENCE);
     let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
     let entry = table.entry(&path).cloned();
-    if entry.as_ref().is_some_and(|entry| matches!(compare(root, &path, entry), Standing::Broken(_))) {
+    if entry.as_ref().is_some_and(|entry| matches!(compare(root, &path, entry), SealState::Broken(_))) {
         // A hook can be ended in the middle of it. Whoever looks next must not take the half of it for somebody's work.
         table.stuck.insert(path.clone());
         let _ = seal.renew(&table);
     }
     let restored = match &entry {
-        Some(entry) if !matches!(compare(root, &path, entry), Standing::Broken(_)) => Ok(Restored::AsSealed),
+        Some(entry) if !matches!(compare(root, &path, entry), SealState::Broken(_)) => Ok(Restored::AsSealed),
         Some(entry) if entry.kind == Kind::Absent => take_away(place, root, &path, now),
         Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
             Some(bytes) => put_back_sealed(place, root, &path, entry, &bytes, now),
@@ -99,7 +99,7 @@ fn put_back_sealed(
     now: Millis,
 ) -> io::Result<Restored> {
     let kept = put_back(place, root, path, entry, bytes, now)?;
-    if let Standing::Broken(_) = compare(root, path, entry) {
+    if let SealState::Broken(_) = compare(root, path, entry) {
         log_line(place, now, &format!("`{path}` is not as sealed, although it was put back"));
         return Err(io::Error::other("it was written, and is another again"));
     }
@@ -117,9 +117,9 @@ fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<
 /// Moves aside what lies at a path, or what is in the way to it.
 fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Option<PathBuf>> {
     match look(root, path)? {
-        Found::Nothing => Ok(None),
-        Found::There(_) => move_aside(place, &root.join(path), now),
-        Found::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
+        PathLook::Nothing => Ok(None),
+        PathLook::There(_) => move_aside(place, &root.join(path), now),
+        PathLook::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
     }
 }
 
@@ -134,13 +134,13 @@ fn put_back(
     let mut kept = None;
     // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
     let mut draft = match look(root, path)? {
-        Found::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
+        PathLook::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
         _ => None,
     };
     for attempt in 0..TRIES {
         if attempt > 0 {
             std::thread::sleep(Duration::from_millis(1));
-            if !matches!(compare(root, path, entry), Standing::Broken(_)) {
+            if !matches!(compare(root, path, entry), SealState::Broken(_)) {
                 return Ok(kept);
             }
         }
@@ -156,11 +156,11 @@ fn put_back(
 }
 
 /// Puts the content at a path where nothing is.
-fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Draft>) -> io::Result<()> {
+fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<PendingFile>) -> io::Result<()> {
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Before anything is made: a link on the way would lead it elsewhere.
-        if let Found::Behind { .. } = look(root, path)? {
+        if let PathLook::Behind { .. } = look(root, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         fs::create_dir_all(folder)?;
@@ -175,18 +175,12 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Draft
 }
 
 /// What is to be at a path, on the disk beside it.
-fn draft_of(at: &Path, entry: &Entry, bytes: &[u8]) -> io::Result<Draft> {
-    let draft = Draft::beside(at, bytes, Access::Mode(entry.mode))?;
+fn draft_of(at: &Path, entry: &Entry, bytes: &[u8]) -> io::Result<PendingFile> {
+    let draft = PendingFile::beside(at, bytes, Access::Mode(entry.mode))?;
     draft.sync()?;
     Ok(draft)
 }
 
-#[cfg(unix)]
 fn link_target(bytes: &[u8]) -> PathBuf {
     PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn link_target(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }

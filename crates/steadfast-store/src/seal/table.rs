@@ -6,9 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
-use steadfast_system::{Access, Draft, FileLock, create_private_dir, replace, replace_durably};
+use steadfast_system::{Access, FileLock, PendingFile, create_private_dir, replace, replace_durably};
 
 use crate::digest;
 use crate::file::replace_in_folder;
@@ -103,7 +104,6 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    #[cfg(unix)]
     pub(super) fn of(found: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
@@ -113,12 +113,6 @@ impl Stamp {
             mtime_ns: ns(found.mtime(), found.mtime_nsec()),
             ctime_ns: ns(found.ctime(), found.ctime_nsec()),
         })
-    }
-
-    /// Without a time that only the system sets, a stamp says nothing: the content is read each time.
-    #[cfg(not(unix))]
-    pub(super) fn of(_found: &Metadata) -> Option<Self> {
-        None
     }
 
     /// Whether a write after `now` must have another time than this: clocks tick in steps, some file systems in seconds.
@@ -160,7 +154,7 @@ impl SealFolder {
         }
         create_private_dir(&self.path)?;
         let path = self.path.join(id);
-        let draft = Draft::beside(&path, bytes, Access::Private)?;
+        let draft = PendingFile::beside(&path, bytes, Access::Private)?;
         draft.sync()?;
         draft.persist(&path)
     }
@@ -239,26 +233,16 @@ impl Clock {
     }
 }
 
-#[cfg(unix)]
 pub(crate) fn mode(found: &Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(found)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn mode(_found: &Metadata) -> u32 {
-    0o644
 }
 
 /// Opens a file for reading, never a link or what would keep us waiting.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
-    }
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),

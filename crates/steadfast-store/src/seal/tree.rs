@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use steadfast_model::{Fact, GateScope, SealBreak};
-use steadfast_observe::{Change, ChangeKind, InTree, Kind as RepositoryKind, Point, Repository, TreeId};
+use steadfast_observe::{ChangeKind, ChangedFile, Checkout, CheckoutKind as RepositoryKind, InTree, Point, TreeId};
 
-use super::compare::{Standing, compare};
+use super::compare::{SealState, compare};
 use super::look::COPIED;
 use super::pattern;
 use super::table::{Entry, Kind, SealFolder, Table, TreeSeal};
@@ -86,7 +86,7 @@ pub(super) fn add(seal: &SealFolder, root: &Path, over: &[Over], budget: Duratio
 
 /// The id of the checkout's tree, if there is git and time enough.
 fn take(seal: &SealFolder, root: &Path, left: Left) -> Option<String> {
-    let repository = Repository::find(root);
+    let repository = Checkout::find(root);
     // A repository further up would name its files from another root.
     if !matches!(repository.kind, RepositoryKind::Git { .. }) || std::fs::canonicalize(root).ok()? != repository.root {
         return None;
@@ -100,7 +100,7 @@ fn take(seal: &SealFolder, root: &Path, left: Left) -> Option<String> {
 /// What is meant and in no tree, because git passes it over. None where that is not known.
 fn ignored(root: &Path, tree: &TreeSeal, left: Left) -> Option<Vec<String>> {
     let folders: Vec<String> = tree.patterns.iter().map(|path| pattern::fixed(path).unwrap_or_default()).collect();
-    let Fact::Known(found) = Repository::find(root).ignored(&folders, left.now()) else { return None };
+    let Fact::Known(found) = Checkout::find(root).ignored(&folders, left.now()) else { return None };
     let is_meant = |path: &str| match path.strip_suffix('/') {
         Some(folder) => tree.patterns.iter().any(|pattern| pattern::reaches(pattern, folder)),
         None => tree.covers(path),
@@ -143,13 +143,13 @@ fn look(seal: &SealFolder, root: &Path, mut table: Table, left: Left) -> Result<
 fn undrawn(seal: &SealFolder, root: &Path, table: &Table, left: Left) -> Result<Vec<String>, String> {
     let Some(tree) = &table.tree else { return Ok(Vec::new()) };
     let (id, private_dir) = tree.point(seal).ok_or("the seal names no tree")?;
-    let changes = match Repository::find(root).changed_since(&Point::Tree { id, private_dir }, left.now()) {
+    let changes = match Checkout::find(root).changed_since(&Point::Tree { id, private_dir }, left.now()) {
         Fact::Known(changes) => changes,
         Fact::Unknown(why) => return Err(why),
         Fact::NotAsked => return Err("it was not asked for".to_owned()),
     };
     let is_whole = |path: &str| table.whole.iter().any(|pattern| pattern::covers(pattern, path));
-    let new = changes.into_iter().filter_map(|Change { path, kind }| {
+    let new = changes.into_iter().filter_map(|ChangedFile { path, kind }| {
         let path = path.to_str()?.to_owned();
         let is_new = table.entry(&path).is_none() && tree.covers(&path);
         // One more in a folder whose files have entries is found there.
@@ -167,7 +167,7 @@ fn draw(seal: &SealFolder, root: &Path, paths: &[String], left: Left) -> Result<
     let mut table = seal.table().ok_or_else(gone)?;
     let tree = table.tree.as_mut().ok_or_else(gone)?;
     let (id, private_dir) = tree.point(seal).ok_or_else(gone)?;
-    let held = match Repository::find(root).in_tree(&id, &private_dir, paths, COPIED, left.now()) {
+    let held = match Checkout::find(root).in_tree(&id, &private_dir, paths, COPIED, left.now()) {
         Fact::Known(held) => held,
         Fact::Unknown(why) => return Err(why),
         Fact::NotAsked => return Err("it was not asked for".to_owned()),
@@ -210,8 +210,8 @@ fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
 fn broken(root: &Path, table: &Table) -> Vec<SealBreak> {
     let drawn = table.tree.iter().flat_map(|tree| &tree.drawn);
     let broken = drawn.filter_map(|(path, entry)| match compare(root, path, entry) {
-        Standing::Broken(what) => Some(SealBreak::new(path, what)),
-        Standing::Same | Standing::Touched => None,
+        SealState::Broken(what) => Some(SealBreak::new(path, what)),
+        SealState::Same | SealState::Touched => None,
     });
     broken.take(SealBreak::AT_ONCE).collect()
 }

@@ -7,14 +7,14 @@
 //! A line is written by one `write`. Whatever a dying process leaves of it fails its checksum and is cut by the next.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use steadfast_model::{Entry, SessionId, State};
 
 use steadfast_redact::redact_json;
-use steadfast_system::{private_options, rename};
+use steadfast_system::private_options;
 
 pub(super) const FILE: &str = "journal";
 
@@ -118,7 +118,7 @@ pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
     file.write_all(&line)?;
     // The journal is the truth, and this is the only copy of it.
     file.sync_all()?;
-    rename(&draft, &dir.join(FILE))?;
+    fs::rename(&draft, dir.join(FILE))?;
     Ok(line.len() as u64)
 }
 
@@ -127,7 +127,7 @@ pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
 pub fn read_lines(dir: &Path, offset: u64) -> io::Result<(u64, Vec<Line>)> {
     let path = dir.join(FILE);
     // A pipe would make whoever opens it wait, a device never ends.
-    if !std::fs::metadata(&path).is_ok_and(|file| file.is_file()) {
+    if !fs::metadata(&path).is_ok_and(|file| file.is_file()) {
         return Ok((0, Vec::new()));
     }
     let mut file = File::open(path)?;

@@ -15,11 +15,7 @@ pub(super) struct Lock(FileLock);
 impl Lock {
     /// Whether the session was removed between the opening of the file and its locking.
     pub(super) fn is_of_the_removed(&self) -> bool {
-        #[cfg(unix)]
-        return self.0.file().metadata().is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) == 0);
-        // A folder with an open file in it cannot be renamed there.
-        #[cfg(not(unix))]
-        return false;
+        self.0.file().metadata().is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) == 0)
     }
 }
 

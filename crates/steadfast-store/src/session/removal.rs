@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Millis, SessionId};
-use steadfast_system::{create_private_dir, rename};
+use steadfast_system::create_private_dir;
 
 use super::journal::{DAMAGED, Journal};
 use super::{SessionError, SessionFiles, lock};
@@ -67,7 +67,7 @@ impl SessionFiles {
             let removed = removed(place);
             create_private_dir(&removed).map_err(SessionError::io("create", &removed))?;
             let to = removed.join(self.dir.file_name().unwrap_or_default());
-            rename(&self.dir, &to).map_err(SessionError::io("remove", &self.dir))?;
+            fs::rename(&self.dir, &to).map_err(SessionError::io("remove", &self.dir))?;
             // A hook that waits for this very file sees by it that the session is gone, and begins it anew.
             fs::remove_file(to.join(lock::FILE)).map_err(SessionError::io("remove", &to))?;
             drop(lock);

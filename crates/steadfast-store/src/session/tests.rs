@@ -267,7 +267,6 @@ fn a_session_is_drained_when_all_of_its_journal_is_and_nothing_is_late() {
     assert_eq!(undrained(whole), 1);
 }
 
-#[cfg(unix)]
 #[test]
 fn nobody_else_may_read_a_session() {
     use std::os::unix::fs::PermissionsExt;

@@ -10,11 +10,11 @@ mod session;
 mod state;
 mod wiring;
 
-use super::{Finding, Installation};
+use super::{Diagnostic, Installation};
 
 pub(super) use wiring::not_set_up;
 
-pub(super) type Check = fn(&Installation) -> Vec<Finding>;
+pub(super) type Check = fn(&Installation) -> Vec<Diagnostic>;
 
 /// In the order in which one thing needs the other.
 pub(super) const CHECKS: [Check; 36] = [

@@ -4,7 +4,7 @@ use super::{FixError, Installation};
 
 /// How much a finding matters, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// Steadfast does not work.
     Error,
     /// It works, and something will go wrong or already did.
@@ -18,15 +18,15 @@ pub(super) type Fix = fn(&Installation) -> Result<String, FixError>;
 
 /// One thing that was found.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct Diagnostic {
     pub code: &'static str,
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     pub message: String,
     pub hint: String,
     pub(super) fix: Option<Fix>,
 }
 
-impl Severity {
+impl DiagnosticSeverity {
     pub const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
 
     pub fn as_str(self) -> &'static str {
@@ -43,17 +43,17 @@ impl Severity {
     }
 }
 
-impl Finding {
+impl Diagnostic {
     pub(super) fn error(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Error, message, hint)
+        Self::new(code, DiagnosticSeverity::Error, message, hint)
     }
 
     pub(super) fn warning(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Warning, message, hint)
+        Self::new(code, DiagnosticSeverity::Warning, message, hint)
     }
 
     pub(super) fn note(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Note, message, hint)
+        Self::new(code, DiagnosticSeverity::Note, message, hint)
     }
 
     /// What `--fix` does about it.
@@ -61,7 +61,12 @@ impl Finding {
         Self { fix: Some(fix), ..self }
     }
 
-    fn new(code: &'static str, severity: Severity, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+    fn new(
+        code: &'static str,
+        severity: DiagnosticSeverity,
+        message: impl fmt::Display,
+        hint: impl fmt::Display,
+    ) -> Self {
         Self { code, severity, message: message.to_string(), hint: hint.to_string(), fix: None }
     }
 }

@@ -64,7 +64,7 @@ fn human_prompts(files: &SessionFiles) -> Vec<String> {
 
 /// A request that was judged: by its own words, and by what was done in its folders before.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct AssessedRequest {
     pub score: SpecScore,
     pub scores: Scores,
     /// Past runs in the same folders.
@@ -160,7 +160,7 @@ impl Request {
         self.text.chars().take(WORDS).collect()
     }
 
-    pub fn judge(&self, ledger: Option<&Ledger>) -> Result<Judged, WorkError> {
+    pub fn judge(&self, ledger: Option<&Ledger>) -> Result<AssessedRequest, WorkError> {
         let score = match &self.plan {
             Some(plan) if self.is_json() => score_plan(plan),
             _ => score(&self.text),
@@ -169,7 +169,7 @@ impl Request {
             Some(ledger) => ledger.completed_in(&self.paths())?,
             None => 0,
         };
-        Ok(Judged { scores: fit(&score, Familiarity::of_runs(familiar)), score, familiar })
+        Ok(AssessedRequest { scores: fit(&score, Familiarity::of_runs(familiar)), score, familiar })
     }
 }
 

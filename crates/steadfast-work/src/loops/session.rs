@@ -11,7 +11,7 @@ use crate::error::WorkError;
 
 /// What happens to another session that is bound to the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
+pub enum BindingRule {
     /// It stays bound while it lives.
     UnlessHeld,
     /// It is released: who moves the loop works on it.
@@ -41,13 +41,13 @@ impl Loops<'_> {
 
     /// Binds the session of this call to the loop: its stops are held from the stage after intent on. A human's call, and a
     /// loop that a run works on, bind nobody.
-    pub fn bind(&mut self, caller: &Caller, looped: &Loop, binding: Binding) -> Result<(), WorkError> {
+    pub fn bind(&mut self, caller: &Caller, looped: &Loop, binding: BindingRule) -> Result<(), WorkError> {
         let Some(session) = caller.session.as_ref().filter(|_| caller.is_agent()) else { return Ok(()) };
         let is_bound = looped.session.as_ref() == Some(session);
         if is_bound || looped.run.is_some() || looped.ended.is_some() {
             return Ok(());
         }
-        if binding == Binding::UnlessHeld && self.is_held()? {
+        if binding == BindingRule::UnlessHeld && self.is_held()? {
             return Ok(());
         }
         Ok(self.ledger.bind_loop(&looped.id, session)?)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use steadfast_hosts::transcript::target;
 use steadfast_model::{EventKind, Level, Score, ToolUseId};
 
-use super::Judged;
+use super::ReplayedEvent;
 
 /// An action with all that was said of it, before and after.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct ReplayedActions {
 
 impl ReplayedActions {
     /// Takes an event in.
-    pub fn add(&mut self, judged: &Judged) {
+    pub fn add(&mut self, judged: &ReplayedEvent) {
         let Some(call) = judged.call() else { return };
         if judged.action().is_some() {
             self.count += 1;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer, target};
 use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
 
-use super::{Fold, Judged};
+use super::{Fold, ReplayedEvent};
 
 /// What the policies say of one session.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl SessionReport {
 }
 
 /// Tells a call from every other; the copy of a session has it too.
-fn name(judged: &Judged, call: &ToolCall, number: usize) -> u64 {
+fn name(judged: &ReplayedEvent, call: &ToolCall, number: usize) -> u64 {
     match &call.id {
         Some(id) => fnv([id.as_str().as_bytes()]),
         None => fnv([judged.event.session.as_str().as_bytes(), &number.to_le_bytes()]),

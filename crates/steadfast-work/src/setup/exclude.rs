@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast_hosts::install::Scope;
+use steadfast_hosts::install::InstallScope;
 use steadfast_model::Host;
 use steadfast_store::Place;
 
@@ -51,16 +51,16 @@ pub struct Wanted {
 
 impl Wanted {
     /// What git is to pass over after `init`: what is this user's own. Shared wiring is there to be committed.
-    pub fn of_install(setup: &Setup, scope: Scope, hosts: &[Host]) -> Self {
+    pub fn of_install(setup: &Setup, scope: InstallScope, hosts: &[Host]) -> Self {
         let mut wanted = Self::default();
         for host in hosts {
-            if scope == Scope::Local {
+            if scope == InstallScope::Local {
                 wanted.hide_settings(*host);
             }
             match scope {
-                Scope::Shared => wanted.show_skills(*host),
-                Scope::Local | Scope::User if setup.is_shared(*host) => {}
-                Scope::Local | Scope::User => wanted.hide_skills(*host),
+                InstallScope::Shared => wanted.show_skills(*host),
+                InstallScope::Local | InstallScope::User if setup.is_shared(*host) => {}
+                InstallScope::Local | InstallScope::User => wanted.hide_skills(*host),
             }
         }
         wanted

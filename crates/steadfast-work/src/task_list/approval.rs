@@ -6,11 +6,11 @@ use steadfast_hook::draft_hash;
 use steadfast_model::{Approval, ApprovalRules, Channel, GateScope, Opening, Plan, Profile, Task};
 use steadfast_store::ledger::PlanRow;
 use steadfast_store::{
-    ApprovalRecord, Asked, Draft, Granted, Signer, Verifier, Yes, approval_of, drafts, grant_signed, valid_approval,
-    write_approval,
+    ApprovalQuery, ApprovalRecord, Consent, Draft, Granted, Signer, Verifier, approval_of, drafts, grant_signed,
+    valid_approval, write_approval,
 };
 
-use super::{ApprovalError, PlanError, Standing, TaskList, plan, short_of};
+use super::{ApprovalError, ClosedGate, PlanError, TaskList, plan, short_of};
 use crate::Environment;
 use crate::error::WorkError;
 use crate::ssh;
@@ -19,7 +19,7 @@ impl TaskList {
     /// How a plan of the ledger stands with its human.
     pub fn approval(&self, plan: &PlanRow) -> Result<Approval, WorkError> {
         let rules = self.approval_rules()?;
-        let asked = Asked {
+        let asked = ApprovalQuery {
             hash: plan.head.hash.as_deref(),
             path: plan.source.as_deref(),
             added_by: plan.added_by,
@@ -105,17 +105,17 @@ impl TaskList {
             let (short, worktree) = (short_of(draft).to_owned(), draft.worktree.clone());
             return Err(ApprovalError::Elsewhere { short, worktree }.into());
         }
-        let its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
-        let (gates, others): (Vec<Standing>, Vec<Standing>) = self.gates().into_iter().partition(its);
+        let its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let (gates, others): (Vec<ClosedGate>, Vec<ClosedGate>) = self.gates().into_iter().partition(its);
         let scope = match gates.first() {
             Some(standing) => standing.gate.scope.clone(),
             None => GateScope::Worktree(self.worktree.clone()),
         };
-        if let Some(other) = others.iter().find(|other| other.gate.scope == scope).and_then(Standing::draft) {
+        if let Some(other) = others.iter().find(|other| other.gate.scope == scope).and_then(ClosedGate::draft) {
             return Err(ApprovalError::OtherDraft { short: other.short().to_owned() }.into());
         }
         let now = self.now();
-        let yes = Yes { scope: &scope, hash: &draft.hash, channel: Channel::Terminal, session: None, at: now };
+        let yes = Consent { scope: &scope, hash: &draft.hash, channel: Channel::Terminal, session: None, at: now };
         let granted = self.signed(|signer| Ok(grant_signed(self.place(), &yes, signer, &draft_hash)?))?;
         let opening = Opening::Approved { hash: draft.hash.clone(), channel: Channel::Terminal };
         self.open(&gates, &opening)?;
@@ -139,8 +139,8 @@ impl TaskList {
         if asked_for && !self.is_approved(hash)? {
             self.sign_load(hash, source)?;
         }
-        let waits = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == hash);
-        let gates: Vec<Standing> = self.gates().into_iter().filter(waits).collect();
+        let waits = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == hash);
+        let gates: Vec<ClosedGate> = self.gates().into_iter().filter(waits).collect();
         self.open(&gates, &Opening::Approved { hash: hash.to_owned(), channel: Channel::Load })
     }
 

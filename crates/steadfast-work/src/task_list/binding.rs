@@ -1,6 +1,6 @@
 //! Which sessions work on a plan. What a session is bound to is in its journal; the ledger has the one that took it last.
 
-use steadfast_hook::{is_silent, step};
+use steadfast_hook::{handle_event, is_silent};
 use steadfast_model::{BindingWord, Event, EventKind, Leased, PlanId, SessionId, State, Status, Task};
 use steadfast_store::ledger::{Claiming, Taken};
 use steadfast_store::{SessionFiles, log_line};
@@ -81,7 +81,7 @@ impl TaskList {
     fn tell_binding(&self, state: &State, word: BindingWord) -> Result<(), WorkError> {
         let kind = EventKind::Binding(word);
         let event = Event::plain(state.session.clone(), state.host, self.worktree.clone(), self.now(), kind);
-        step(&self.repository.place, &self.repository.config, event)?;
+        handle_event(&self.repository.place, &self.repository.config, event)?;
         Ok(())
     }
 }

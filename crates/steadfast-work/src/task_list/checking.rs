@@ -21,7 +21,7 @@ use crate::SANDBOX;
 
 /// One run of a check.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct CheckAttempt {
     pub plan: PlanId,
     pub task: TaskId,
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Run {
 /// A process that runs several checks at once may begin two in one millisecond.
 static BEGUN: AtomicU32 = AtomicU32::new(0);
 
-impl Run {
+impl CheckAttempt {
     pub(super) fn new(plan: &PlanId, task: &TaskId, now: Millis, mark: Option<String>) -> Self {
         let number = BEGUN.fetch_add(1, Ordering::Relaxed);
         let name = format!("{:x}-{:x}-{number:x}", now.0, std::process::id());
@@ -40,7 +40,7 @@ impl Run {
     }
 
     /// Starts its supervisor, which outlives this process.
-    pub(super) fn start(&self, place: &Place, sandbox: Option<&Sandbox>) -> Result<Begun, TaskError> {
+    pub(super) fn start(&self, place: &Place, sandbox: Option<&Sandbox>) -> Result<SupervisedCheck, TaskError> {
         let failed = |source: io::Error| TaskError::NotStarted { task: self.task.clone(), source };
         let lock = lock_check(place, &self.name).map_err(failed)?;
         let program = std::env::current_exe().map_err(failed)?;
@@ -62,12 +62,12 @@ impl Run {
         if self.mark.is_some() {
             // Whoever resumes a run ends what is left of it, so nobody has to stand between.
             let child = supervisor.spawn().map_err(failed)?;
-            return Ok(Begun { end, child: Some(child) });
+            return Ok(SupervisedCheck { end, child: Some(child) });
         }
         // It starts the supervisor and ends, so that nobody who ends this process and its children ends the check.
         let status = supervisor.arg("--leave").status().map_err(failed)?;
         if status.success() {
-            Ok(Begun { end, child: None })
+            Ok(SupervisedCheck { end, child: None })
         } else {
             Err(failed(io::Error::other(format!("its supervisor ended with {status}"))))
         }
@@ -92,14 +92,14 @@ impl Run {
 
 /// A check whose supervisor was started by this process.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct SupervisedCheck {
     /// Closed by the supervisor's end.
     end: PipeReader,
     /// The supervisor, where nobody stands between.
     child: Option<Child>,
 }
 
-impl Begun {
+impl SupervisedCheck {
     /// Waits for its end, for at most so long.
     pub(super) fn wait(self, patience: Duration) {
         let Self { end, child } = self;

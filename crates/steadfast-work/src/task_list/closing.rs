@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use steadfast_check::definition::{Definition, Part, State, define};
+use steadfast_check::definition::{Definition, DefinitionPart, PartState, define};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Millis, PlanId, Status, Task, TaskId};
 use steadfast_store::ledger::{Changed, Claiming, Recorded};
 
-use super::checking::Run;
+use super::checking::CheckAttempt;
 use super::{TaskError, TaskList};
 use crate::error::WorkError;
 
@@ -21,7 +21,7 @@ pub const SLICE: Duration = Duration::from_secs(1);
 
 /// How a task is to be closed.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CloseOptions {
     /// A picture that shows it.
     pub artifact: Option<PathBuf>,
     /// A human takes it for done whatever its check says.
@@ -33,7 +33,7 @@ pub struct Asked {
     pub sandbox: Option<Sandbox>,
 }
 
-impl Default for Asked {
+impl Default for CloseOptions {
     fn default() -> Self {
         Self { artifact: None, force: false, accept_check: false, patience: PATIENCE, sandbox: None }
     }
@@ -41,7 +41,7 @@ impl Default for Asked {
 
 /// How that went.
 #[derive(Debug)]
-pub enum Closing {
+pub enum CloseOutcome {
     Done {
         changed: Changed,
         evidence: Option<Evidence>,
@@ -59,7 +59,7 @@ pub enum Closing {
 }
 
 impl TaskList {
-    pub fn done(&mut self, id: &TaskId, asked: &Asked) -> Result<Closing, WorkError> {
+    pub fn done(&mut self, id: &TaskId, asked: &CloseOptions) -> Result<CloseOutcome, WorkError> {
         let mut task = self.find(id)?;
         if let Some(checked) = self.repository.environment.check.clone() {
             return Err(TaskError::InsideCheck { task: id.clone(), checked }.into());
@@ -79,7 +79,7 @@ impl TaskList {
             if self.stale()?.iter().any(|stale| stale.id == task.id) {
                 return self.done_again(task, asked);
             }
-            return Ok(Closing::Done { changed: Changed { from: Status::Done, task, earned: false }, evidence });
+            return Ok(CloseOutcome::Done { changed: Changed { from: Status::Done, task, earned: false }, evidence });
         }
         if asked.force {
             return self.force(task);
@@ -106,7 +106,7 @@ impl TaskList {
     }
 
     /// What closed the task does not hold any more: it is checked like an open one, and open again if that fails.
-    fn done_again(&mut self, task: Task, asked: &Asked) -> Result<Closing, WorkError> {
+    fn done_again(&mut self, task: Task, asked: &CloseOptions) -> Result<CloseOutcome, WorkError> {
         let closing = match task.verify.clone() {
             Some(Check::Command { command, .. }) => self.check(task, &command, asked)?,
             _ => {
@@ -122,7 +122,7 @@ impl TaskList {
     }
 
     /// Goes on waiting for a check that runs.
-    pub fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<Closing, WorkError> {
+    pub fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<CloseOutcome, WorkError> {
         let task = self.find(id)?;
         let closing = self.wait_for(task, patience)?;
         self.reopen_failed(&closing)?;
@@ -130,9 +130,9 @@ impl TaskList {
     }
 
     /// A check that failed says that a task which was done is not.
-    fn reopen_failed(&mut self, closing: &Closing) -> Result<(), WorkError> {
+    fn reopen_failed(&mut self, closing: &CloseOutcome) -> Result<(), WorkError> {
         match closing {
-            Closing::Failed { task, evidence, .. }
+            CloseOutcome::Failed { task, evidence, .. }
                 if task.status == Status::Done && !matches!(evidence.end, CheckEnd::Lost | CheckEnd::NotStarted) =>
             {
                 self.reopen_here(task)
@@ -141,7 +141,7 @@ impl TaskList {
         }
     }
 
-    fn wait_for(&mut self, task: Task, patience: Duration) -> Result<Closing, WorkError> {
+    fn wait_for(&mut self, task: Task, patience: Duration) -> Result<CloseOutcome, WorkError> {
         let id = &task.id;
         let running = self.ledger.running(&task.plan)?.into_iter().find(|running| running.task == *id);
         let Some(running) = running else {
@@ -151,15 +151,15 @@ impl TaskList {
                 _ => Err(TaskError::NoCheckRuns(id.clone()).into()),
             };
         };
-        let run = Run { plan: task.plan.clone(), task: id.clone(), name: running.name, mark: None };
+        let run = CheckAttempt { plan: task.plan.clone(), task: id.clone(), name: running.name, mark: None };
         self.await_end(task, &run, running.started_at, patience)
     }
 
     /// Waits for the end of a check, however long it takes; `stop` ends the waiting, not the check.
-    pub fn wait_to_the_end(&mut self, mut closing: Closing, stop: &AtomicBool) -> Result<Closing, WorkError> {
-        while let Closing::Running { task, since } = closing {
+    pub fn wait_to_the_end(&mut self, mut closing: CloseOutcome, stop: &AtomicBool) -> Result<CloseOutcome, WorkError> {
+        while let CloseOutcome::Running { task, since } = closing {
             if stop.load(Ordering::Relaxed) {
-                return Ok(Closing::Running { task, since });
+                return Ok(CloseOutcome::Running { task, since });
             }
             closing = self.wait_for(task, SLICE)?;
         }
@@ -167,16 +167,21 @@ impl TaskList {
     }
 
     /// Runs the check of a task of any plan on the files of this worktree. None: nothing is run for it.
-    pub fn check_again(&mut self, plan: &PlanId, id: &TaskId, stop: &AtomicBool) -> Result<Option<Closing>, WorkError> {
+    pub fn check_again(
+        &mut self,
+        plan: &PlanId,
+        id: &TaskId,
+        stop: &AtomicBool,
+    ) -> Result<Option<CloseOutcome>, WorkError> {
         let task = self.ledger.task(plan, id)?;
         let Some(command) = task.verify.as_ref().and_then(Check::as_command).map(str::to_owned) else {
             return Ok(None);
         };
-        let closing = self.check(task, &command, &Asked { patience: SLICE, ..Asked::default() })?;
+        let closing = self.check(task, &command, &CloseOptions { patience: SLICE, ..CloseOptions::default() })?;
         self.wait_to_the_end(closing, stop).map(Some)
     }
 
-    fn force(&mut self, task: Task) -> Result<Closing, WorkError> {
+    fn force(&mut self, task: Task) -> Result<CloseOutcome, WorkError> {
         if self.caller.is_agent() {
             return Err(TaskError::ForcedByAgent(task.id).into());
         }
@@ -201,15 +206,15 @@ impl TaskList {
     }
 
     /// Runs the check of a task, or joins the run that is under way.
-    pub(super) fn check(&mut self, task: Task, command: &str, asked: &Asked) -> Result<Closing, WorkError> {
+    pub(super) fn check(&mut self, task: Task, command: &str, asked: &CloseOptions) -> Result<CloseOutcome, WorkError> {
         self.defined(&task, command, asked)?;
         let now = self.now();
-        let run = Run::new(&task.plan, &task.id, now, self.mark.clone());
+        let run = CheckAttempt::new(&task.plan, &task.id, now, self.mark.clone());
         loop {
             match self.ledger.begin_check(&task.plan, &task.id, &run.name, now)? {
                 Ok(()) => break,
                 Err(other) => {
-                    let other_run = Run { name: other.name.clone(), ..run.clone() };
+                    let other_run = CheckAttempt { name: other.name.clone(), ..run.clone() };
                     if !other_run.wait(&self.repository.place, Duration::ZERO) {
                         return self.await_end(task, &other_run, other.started_at, asked.patience);
                     }
@@ -229,9 +234,15 @@ impl TaskList {
         self.await_end(task, &run, now, asked.patience.saturating_sub(began.elapsed()))
     }
 
-    fn await_end(&mut self, task: Task, run: &Run, since: Millis, patience: Duration) -> Result<Closing, WorkError> {
+    fn await_end(
+        &mut self,
+        task: Task,
+        run: &CheckAttempt,
+        since: Millis,
+        patience: Duration,
+    ) -> Result<CloseOutcome, WorkError> {
         if !run.wait(&self.repository.place, patience) {
-            return Ok(Closing::Running { task, since });
+            return Ok(CloseOutcome::Running { task, since });
         }
         let command = task.verify.as_ref().and_then(Check::as_command);
         let lost = Evidence {
@@ -246,28 +257,28 @@ impl TaskList {
     }
 
     /// What the ledger says after a check that another process ran.
-    fn told(&self, before: Task, evidence: Evidence) -> Result<Closing, WorkError> {
+    fn told(&self, before: Task, evidence: Evidence) -> Result<CloseOutcome, WorkError> {
         let task = self.ledger.task(&before.plan, &before.id)?;
         if evidence.passed && task.status == Status::Done {
             let changed = Changed { from: before.status, task, earned: false };
-            return Ok(Closing::Done { changed, evidence: Some(evidence) });
+            return Ok(CloseOutcome::Done { changed, evidence: Some(evidence) });
         }
         let same = self.ledger.same_failure(&task.plan, &task.id)?;
-        Ok(Closing::Failed { task, evidence, same })
+        Ok(CloseOutcome::Failed { task, evidence, same })
     }
 
-    fn record(&mut self, task: Task, evidence: Evidence) -> Result<Closing, WorkError> {
+    fn record(&mut self, task: Task, evidence: Evidence) -> Result<CloseOutcome, WorkError> {
         let Recorded { changed, same_failure } = self.ledger.record(&task.plan, &task.id, &evidence)?;
         if !evidence.passed {
-            return Ok(Closing::Failed { task: changed.task, evidence, same: same_failure });
+            return Ok(CloseOutcome::Failed { task: changed.task, evidence, same: same_failure });
         }
         self.tell_owner(&changed)?;
         self.render_decisions();
-        Ok(Closing::Done { changed, evidence: Some(evidence) })
+        Ok(CloseOutcome::Done { changed, evidence: Some(evidence) })
     }
 
     /// Refuses a check that runs something else than it did when the plan was loaded.
-    fn defined(&mut self, task: &Task, command: &str, asked: &Asked) -> Result<(), WorkError> {
+    fn defined(&mut self, task: &Task, command: &str, asked: &CloseOptions) -> Result<(), WorkError> {
         let root = &self.repository.place.root;
         let now = define(root, root, command)
             .map_err(|source| TaskError::Undefined { command: command.to_owned(), source })?;
@@ -304,8 +315,8 @@ impl TaskList {
 
 /// A script that the task is to write is its work, and no part of how it is checked. What a manifest runs is.
 fn without_work(definition: &Definition, files: &[String]) -> Definition {
-    let is_work = |part: &Part| {
-        !matches!(part.state, State::Text(_)) && files.iter().any(|file| Path::new(&part.file).starts_with(file))
+    let is_work = |part: &DefinitionPart| {
+        !matches!(part.state, PartState::Text(_)) && files.iter().any(|file| Path::new(&part.file).starts_with(file))
     };
     Definition { parts: definition.parts.iter().filter(|part| !is_work(part)).cloned().collect() }
 }

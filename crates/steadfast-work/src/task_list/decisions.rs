@@ -12,7 +12,7 @@ use steadfast_store::log_line;
 use steadfast_system::{Access, replace};
 use steadfast_text::{count, one_line};
 
-use super::document::{self, Known, KnownPhase};
+use super::document::{self, KnownPhase, KnownSpec};
 use super::{DecisionError, TaskList};
 use crate::error::{WorkError, chain};
 use crate::file;
@@ -172,7 +172,7 @@ impl PlanContext {
     /// Of a unit's plan, which is a part of the whole one.
     pub(super) fn of(list: &TaskList, whole: &PlanId, unit: &PlanId) -> Result<Self, WorkError> {
         let row = list.ledger.plan_row(whole)?;
-        let Known { objective, constraints, .. } = stated(&row);
+        let KnownSpec { objective, constraints, .. } = stated(&row);
         let decisions = list.ledger.decisions(unit)?.iter().map(said).collect();
         Ok(Self { objective, constraints, decisions, file: row.source.map(|_| shown(unit)) })
     }
@@ -218,10 +218,10 @@ pub(super) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Op
 }
 
 /// What a spec itself says.
-fn stated(plan: &PlanRow) -> Known {
+fn stated(plan: &PlanRow) -> KnownSpec {
     let Head { description, constraints, criteria, .. } = plan.head.clone();
     let (feature, objective) = (plan.title.clone(), description.unwrap_or_else(|| plan.title.clone()));
-    Known { feature, objective, constraints, criteria, ..Known::default() }
+    KnownSpec { feature, objective, constraints, criteria, ..KnownSpec::default() }
 }
 
 /// `decided`: the phases whose decision task is done.
@@ -231,7 +231,7 @@ fn known(
     decisions: Vec<Decision>,
     last: Option<&Task>,
     decided: &BTreeSet<String>,
-) -> Known {
+) -> KnownSpec {
     let named = |task: &steadfast_model::TaskLine| format!("{} {}", task.id, task.title);
     let mut state = vec![format!("Phase: {}", view.brief.phase.as_deref().unwrap_or("-"))];
     state.push(format!("Last completed: {}", last.map_or("-".into(), |task| format!("{} {}", task.id, task.title))));
@@ -242,7 +242,7 @@ fn known(
         decisions: decisions.iter().filter(|decision| decision.phase.as_ref() == Some(&phase.id)).map(said).collect(),
         is_decided: decided.contains(&phase.id),
     };
-    Known { phases: plan.head.phases.iter().map(of_phase).collect(), state, ..stated(plan) }
+    KnownSpec { phases: plan.head.phases.iter().map(of_phase).collect(), state, ..stated(plan) }
 }
 
 fn label(phase: &steadfast_model::Phase) -> &str {

@@ -2,7 +2,7 @@
 
 /// What the file is to say, from the ledger.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownSpec {
     pub(super) feature: String,
     pub(super) objective: String,
     pub(super) constraints: Vec<String>,
@@ -41,7 +41,7 @@ fn section_of(sections: &[Section], phase: &str) -> Option<usize> {
 }
 
 /// A file that is new, or the present one with what it lacks: nothing of anybody's is taken out of it.
-pub(super) fn render(present: Option<&str>, known: &Known) -> String {
+pub(super) fn render(present: Option<&str>, known: &KnownSpec) -> String {
     let mut sections = match present {
         Some(text) if !text.trim().is_empty() => Section::all(text),
         _ => template(known),
@@ -80,7 +80,7 @@ pub(super) fn bullets(text: &str, phase: &str) -> Vec<String> {
 
 /// The file of a plan that another takes the place of: what we wrote about the first is now about the second, and what
 /// somebody wrote stays.
-pub(super) fn carry_over(text: &str, before: &Known, after: &Known) -> String {
+pub(super) fn carry_over(text: &str, before: &KnownSpec, after: &KnownSpec) -> String {
     let mut sections = Section::all(text);
     for (old, new) in template(before).iter().zip(template(after)) {
         if let Some(section) = sections.iter_mut().find(|section| *section == old) {
@@ -90,7 +90,7 @@ pub(super) fn carry_over(text: &str, before: &Known, after: &Known) -> String {
     sections.iter().map(Section::to_text).collect()
 }
 
-fn template(known: &Known) -> Vec<Section> {
+fn template(known: &KnownSpec) -> Vec<Section> {
     let list = |lines: &[String], none: &str| match lines {
         [] => vec![none.to_owned()],
         lines => lines.iter().map(|line| format!("- {line}")).collect(),
@@ -174,18 +174,18 @@ mod tests {
         assert_eq!(heading("Letters"), "Letters Decisions");
         let phase = KnownPhase { name: "Phase 1: Letters".into(), decisions: vec!["new: so".into()], is_decided: true };
         let old = "## Phase 1: Letters Decisions\n- old: so\n";
-        let text = render(Some(old), &Known { phases: vec![phase], ..Known::default() });
+        let text = render(Some(old), &KnownSpec { phases: vec![phase], ..KnownSpec::default() });
         assert_eq!(bullets(&text, "Phase 1: Letters"), ["old: so", "new: so"]);
         assert_eq!(text.matches("Decisions").count(), 1, "{text}");
     }
 
-    fn known() -> Known {
+    fn known() -> KnownSpec {
         let phase = |name: &str, decisions: &[&str]| KnownPhase {
             name: name.into(),
             decisions: decisions.iter().map(|line| (*line).to_owned()).collect(),
             is_decided: false,
         };
-        Known {
+        KnownSpec {
             feature: "Login".into(),
             objective: "People can log in.".into(),
             constraints: vec!["The schema stays.".into()],
@@ -210,7 +210,7 @@ mod tests {
     fn what_somebody_wrote_is_carried_over_and_what_we_wrote_is_written_anew() {
         let before =
             render(None, &known()).replace("- The schema stays.", "- The schema stays, said Ann.") + "## Notes\nmine\n";
-        let after = Known {
+        let after = KnownSpec {
             feature: "Sign in".into(),
             objective: "People can sign in.".into(),
             constraints: vec!["The table stays.".into()],
@@ -224,13 +224,13 @@ mod tests {
 
     #[test]
     fn a_phase_that_was_begun_without_a_decision_says_so_until_there_is_one() {
-        let phase = |decisions: &[&str]| Known {
+        let phase = |decisions: &[&str]| KnownSpec {
             phases: vec![KnownPhase {
                 name: "Phase 1".into(),
                 decisions: decisions.iter().map(|line| (*line).to_owned()).collect(),
                 is_decided: true,
             }],
-            ..Known::default()
+            ..KnownSpec::default()
         };
         let text = render(None, &phase(&[]));
         assert!(text.contains("## Phase 1 Decisions\n- [nothing decided]\n"), "{text}");

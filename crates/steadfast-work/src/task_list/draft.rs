@@ -3,10 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use steadfast_model::{DraftLine, Gate, Plan, Trigger, Waiting};
-use steadfast_store::{Draft, Format, draft, drafts, keep_draft, text_hash, without_marker};
+use steadfast_store::{Draft, DraftFormat, draft, drafts, keep_draft, text_hash, without_marker};
 use steadfast_text::truncate_line;
 
-use super::{DraftName, PlanError, Standing, TaskList, plan};
+use super::{ClosedGate, DraftName, PlanError, TaskList, plan};
 use crate::error::WorkError;
 use crate::spec_file;
 
@@ -46,7 +46,7 @@ impl TaskList {
     pub fn propose(&mut self, proposal: Proposal<'_>) -> Result<Proposed, WorkError> {
         let Proposal { text, file, path } = proposal;
         let gates = self.gates();
-        let last = gates.iter().find_map(Standing::draft).and_then(|line| draft(self.place(), &line.hash));
+        let last = gates.iter().find_map(ClosedGate::draft).and_then(|line| draft(self.place(), &line.hash));
         let path = self.target(file, path, &text, last.as_ref())?;
         let compiled = spec_file::compile_as(&self.repository.environment, &text, file, Path::new(&path))?;
         let hash = plan::hash(&compiled.plan);
@@ -74,7 +74,7 @@ impl TaskList {
     }
 
     /// Puts the draft into the gates before the caller, and closes one where there is none. Whether it did.
-    fn gate_with(&self, gates: Vec<Standing>, draft: &Draft) -> Result<bool, WorkError> {
+    fn gate_with(&self, gates: Vec<ClosedGate>, draft: &Draft) -> Result<bool, WorkError> {
         let scope = self.new_gate(Trigger::Proposal, draft.proposed_at)?;
         let own: Vec<Gate> = gates
             .into_iter()
@@ -120,8 +120,8 @@ impl TaskList {
         let protected = self.protected()?;
         let plain = |path: &&String| path.ends_with(".md") && !path.contains(['*', '?']);
         Ok(match format_of(text) {
-            Format::Json => JSON_PATH.to_owned(),
-            Format::Markdown | Format::Text => {
+            DraftFormat::Json => JSON_PATH.to_owned(),
+            DraftFormat::Markdown | DraftFormat::Text => {
                 protected.iter().find(plain).map_or_else(|| MARKDOWN_PATH.to_owned(), Clone::clone)
             }
         })
@@ -181,7 +181,7 @@ impl TaskList {
     /// The drafts that wait at a closed gate.
     pub fn waiting(&self) -> Vec<Draft> {
         let gates = self.gates();
-        let mut hashes: Vec<&str> = gates.iter().filter_map(Standing::draft).map(|line| line.hash.as_str()).collect();
+        let mut hashes: Vec<&str> = gates.iter().filter_map(ClosedGate::draft).map(|line| line.hash.as_str()).collect();
         hashes.sort_unstable();
         hashes.dedup();
         hashes.into_iter().filter_map(|hash| draft(self.place(), hash)).collect()
@@ -216,6 +216,6 @@ fn title(feature: &str) -> String {
     truncate_line(&feature.replace(char::is_control, " "), TITLE)
 }
 
-fn format_of(text: &str) -> Format {
-    if text.trim_start().starts_with('{') { Format::Json } else { Format::Markdown }
+fn format_of(text: &str) -> DraftFormat {
+    if text.trim_start().starts_with('{') { DraftFormat::Json } else { DraftFormat::Markdown }
 }

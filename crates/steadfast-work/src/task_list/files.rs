@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Fact, Millis, SeenFile};
-use steadfast_observe::Repository as Checkout;
+use steadfast_observe::Checkout;
 
 /// A command may take this long for the files of one task; of many, for a listing, it takes less.
 pub const ONE_TASK: Duration = Duration::from_secs(10);

@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use steadfast_model::{
-    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, SeenFile, Status, Subject, Task, TaskId,
+    Check, CheckEnd, Evidence, EvidenceClass, EvidenceSubject, Fact, Freshness, PlanId, SeenFile, Status, Task, TaskId,
     freshness,
 };
-use steadfast_observe::Repository as Checkout;
+use steadfast_observe::Checkout;
 use steadfast_store::ledger::StoredProof;
 
-use super::elsewhere::Elsewhere;
-use super::{Asked, Closing, TaskError, TaskList, files};
+use super::unmerged::UnmergedTasks;
+use super::{CloseOptions, CloseOutcome, TaskError, TaskList, files};
 use crate::error::{Cause, WorkError};
 
 /// The last evidence of a task, as it is now.
@@ -64,7 +64,7 @@ impl TaskList {
     pub fn proofs(&self, tasks: &[Task]) -> Result<Vec<Option<Proof>>, WorkError> {
         let Some(first) = tasks.first() else { return Ok(Vec::new()) };
         let mut evidence = self.ledger.evidence(&first.plan)?;
-        let elsewhere = self.elsewhere(&first.plan)?;
+        let elsewhere = self.unmerged_tasks(&first.plan)?;
         let look = Look::at(self, tasks, &evidence, &elsewhere);
         let proof = |task: &Task| {
             let evidence = evidence.remove(&task.id)?;
@@ -85,7 +85,7 @@ impl TaskList {
     }
 
     /// Runs the check of every stale task again, each distinct one once. A task whose check fails is open again.
-    pub fn check_stale(&mut self, asked: &Asked) -> Result<Vec<Rechecked>, WorkError> {
+    pub fn check_stale(&mut self, asked: &CloseOptions) -> Result<Vec<Rechecked>, WorkError> {
         if let Some(checked) = self.repository.environment.check.clone() {
             return Err(TaskError::ChecksInsideCheck { checked }.into());
         }
@@ -103,7 +103,7 @@ impl TaskList {
         }
         for (command, tasks) in by_command {
             let patience = asked.patience.saturating_sub(began.elapsed());
-            found.push(self.recheck(command, tasks, &Asked { patience, ..asked.clone() })?);
+            found.push(self.recheck(command, tasks, &CloseOptions { patience, ..asked.clone() })?);
         }
         Ok(found)
     }
@@ -168,7 +168,7 @@ impl TaskList {
         Ok(tasks.into_iter().zip(proofs).filter(is_it).map(|(task, _)| task).collect())
     }
 
-    fn recheck(&mut self, command: String, tasks: Vec<Task>, asked: &Asked) -> Result<Rechecked, WorkError> {
+    fn recheck(&mut self, command: String, tasks: Vec<Task>, asked: &CloseOptions) -> Result<Rechecked, WorkError> {
         let ids = || tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
         let Some(first) = tasks.first() else { return Ok(Rechecked::Renewed { what: command, tasks: Vec::new() }) };
         let closing = match self.check(first.clone(), &command, asked) {
@@ -176,11 +176,11 @@ impl TaskList {
             closing => closing?,
         };
         Ok(match closing {
-            Closing::Done { .. } => {
+            CloseOutcome::Done { .. } => {
                 Rechecked::Renewed { what: format!("`{}` passed", super::short(&command)), tasks: ids() }
             }
-            Closing::Running { .. } => Rechecked::Running { tasks: ids() },
-            Closing::Failed { evidence, .. } => {
+            CloseOutcome::Running { .. } => Rechecked::Running { tasks: ids() },
+            CloseOutcome::Failed { evidence, .. } => {
                 if matches!(evidence.end, CheckEnd::Lost | CheckEnd::NotStarted) {
                     let how = super::how(&evidence);
                     return Err(TaskError::CheckLost { task: first.id.clone(), how }.into());
@@ -203,7 +203,7 @@ impl TaskList {
         let tasks: Vec<Task> =
             self.ledger.tasks(plan)?.into_iter().filter(|task| task.status == Status::Done).collect();
         let evidence = self.ledger.evidence(plan)?;
-        let look = Look::at(self, &tasks, &evidence, &Elsewhere::default());
+        let look = Look::at(self, &tasks, &evidence, &UnmergedTasks::default());
         let is_stale =
             |task: &Task| evidence.get(&task.id).is_some_and(|last| look.is_stale(task, last) != Some(false));
         let stale: Vec<Task> = tasks.iter().filter(|task| is_stale(task)).cloned().collect();
@@ -214,9 +214,9 @@ impl TaskList {
             let said = match (&command, command.as_ref().and_then(|command| ran.get(command))) {
                 (Some(_), Some(said)) => said.clone(),
                 (Some(_), None) => match self.check_again(plan, &task.id, stop)? {
-                    Some(Closing::Running { .. }) => return Ok(DoneOn::Stopped),
-                    Some(Closing::Failed { evidence, .. }) => Some(not_held(&task, &evidence)),
-                    Some(Closing::Done { .. }) | None => None,
+                    Some(CloseOutcome::Running { .. }) => return Ok(DoneOn::Stopped),
+                    Some(CloseOutcome::Failed { evidence, .. }) => Some(not_held(&task, &evidence)),
+                    Some(CloseOutcome::Done { .. }) | None => None,
                 },
                 // A picture of other files shows nothing of these.
                 (None, _) => match self.looked_again(&task)? {
@@ -257,7 +257,7 @@ impl TaskList {
             return Ok(());
         }
         let evidence = self.ledger.evidence(plan)?;
-        let look = Look::at(self, &tasks, &evidence, &Elsewhere::default());
+        let look = Look::at(self, &tasks, &evidence, &UnmergedTasks::default());
         let root = &self.repository.place.root;
         let mut renewed = Vec::new();
         for task in tasks {
@@ -294,11 +294,16 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn at(list: &'a TaskList, tasks: &[Task], evidence: &BTreeMap<TaskId, Evidence>, elsewhere: &Elsewhere) -> Self {
+    fn at(
+        list: &'a TaskList,
+        tasks: &[Task],
+        evidence: &BTreeMap<TaskId, Evidence>,
+        elsewhere: &UnmergedTasks,
+    ) -> Self {
         let here = tasks.iter().filter(|task| task.status == Status::Done && !elsewhere.tasks.contains(&task.id));
         let mut paths: BTreeSet<String> = BTreeSet::new();
         for task in here {
-            let about = evidence.get(&task.id).filter(|evidence| evidence.subject() == Subject::Files);
+            let about = evidence.get(&task.id).filter(|evidence| evidence.subject() == EvidenceSubject::Files);
             if let Some(evidence) = about {
                 paths.extend(evidence.files.keys().chain(&task.files).cloned());
             }
@@ -315,10 +320,10 @@ impl<'a> Look<'a> {
             return Some(true);
         }
         let changed = |subject| match (subject, &self.ids) {
-            (Subject::Nothing, _) => Fact::Known(false),
-            (Subject::Files, Fact::Known(now)) => Fact::Known(files::differ(&task.files, &evidence.files, now)),
-            (Subject::Files, _) => Fact::Unknown(String::new()),
-            (Subject::Everything, _) => self.tree_changed(evidence),
+            (EvidenceSubject::Nothing, _) => Fact::Known(false),
+            (EvidenceSubject::Files, Fact::Known(now)) => Fact::Known(files::differ(&task.files, &evidence.files, now)),
+            (EvidenceSubject::Files, _) => Fact::Unknown(String::new()),
+            (EvidenceSubject::Everything, _) => self.tree_changed(evidence),
         };
         match freshness(evidence.subject(), changed) {
             Freshness::Holds => Some(false),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_hook::{is_gone, step};
+use steadfast_hook::{handle_event, is_gone};
 use steadfast_model::{
     DraftLine, Event, EventKind, Fact, Gate, GateScope, GateState, Host, Millis, Opening, SealBreak, SessionId, State,
     Trigger,
@@ -31,14 +31,14 @@ const TREE: Duration = Duration::from_secs(60);
 
 /// A gate that is closed in this checkout, and the sessions that remember it.
 #[derive(Debug)]
-pub struct Standing {
+pub struct ClosedGate {
     pub gate: Gate,
     pub sessions: Vec<State>,
     /// Somebody took its marker away; a session remembers it.
     pub unmarked: bool,
 }
 
-impl Standing {
+impl ClosedGate {
     /// Every gate that is closed in this checkout: its marker stands, or a session remembers it.
     pub fn all(place: &Place, environment: &Environment) -> Vec<Self> {
         let now = environment.now();
@@ -182,8 +182,8 @@ fn remembered(known: &GateState, worktree: &str) -> Gate {
 impl TaskList {
     /// The gates that are closed before whoever calls: an agent's session has its own and those of the checkout, a human
     /// sees all that are here.
-    pub fn gates(&self) -> Vec<Standing> {
-        let all = Standing::all(self.place(), &self.repository.environment);
+    pub fn gates(&self) -> Vec<ClosedGate> {
+        let all = ClosedGate::all(self.place(), &self.repository.environment);
         match self.caller.session.as_ref().filter(|_| self.caller.is_agent()) {
             Some(session) => all.into_iter().filter(|standing| standing.is_before(session)).collect(),
             None => all,
@@ -226,7 +226,7 @@ impl TaskList {
     }
 
     /// Of those before the caller, the one that its own lock would be; else any.
-    pub(super) fn own_gate(&self, mut gates: Vec<Standing>) -> Option<Standing> {
+    pub(super) fn own_gate(&self, mut gates: Vec<ClosedGate>) -> Option<ClosedGate> {
         let scope = self.scope();
         match gates.iter().position(|standing| standing.gate.scope == scope) {
             Some(own) => Some(gates.swap_remove(own)),
@@ -252,9 +252,9 @@ impl TaskList {
     }
 
     /// Opens gates: every session that remembers one is told, then the markers and the seals go.
-    pub fn open(&self, gates: &[Standing], opening: &Opening) -> Result<(), WorkError> {
+    pub fn open(&self, gates: &[ClosedGate], opening: &Opening) -> Result<(), WorkError> {
         let place = self.place();
-        for Standing { gate, sessions, .. } in gates {
+        for ClosedGate { gate, sessions, .. } in gates {
             for state in sessions {
                 self.tell_session(&state.session, state.host, EventKind::GateOpened(opening.clone()))?;
             }
@@ -267,7 +267,7 @@ impl TaskList {
     fn tell_session(&self, session: &SessionId, host: Host, kind: EventKind) -> Result<(), WorkError> {
         let now = self.now();
         let event = Event::plain(session.clone(), host, self.worktree.clone(), now, kind);
-        step(self.place(), &self.repository.config, event)?;
+        handle_event(self.place(), &self.repository.config, event)?;
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ pub(super) use steadfast_plan::hash;
 use steadfast_store::ledger::{Baseline, Claiming, Loaded, Loading, PlanRow};
 use steadfast_store::{Draft, Place};
 
-use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of, stated};
+use super::{ClosedGate, PlanError, TaskError, TaskList, decisions, files, short_of, stated_checks};
 use crate::error::WorkError;
 
 /// How a loop phase stands: its items by what became of their tasks.
@@ -36,7 +36,7 @@ impl TaskList {
         let root = self.repository.place.root.clone();
         let plan = &Plan {
             checks: match added_by {
-                AddedBy::Human => stated::frozen(&root, &plan.checks),
+                AddedBy::Human => stated_checks::frozen(&root, &plan.checks),
                 // Nobody said that an agent's own words are to be run at the end.
                 AddedBy::Agent => Vec::new(),
             },
@@ -183,7 +183,7 @@ pub struct Position {
     pub hash: Option<String>,
     pub approval: Approval,
     /// Those that are closed before whoever asks.
-    pub gates: Vec<Standing>,
+    pub gates: Vec<ClosedGate>,
     /// What waits for a yes; where no plan is loaded, also what got one.
     pub draft: Option<Draft>,
     pub counts: Counts,

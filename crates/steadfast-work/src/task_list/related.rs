@@ -1,7 +1,7 @@
 //! What is remembered that has to do with a task.
 
 use steadfast_model::{Status, Task};
-use steadfast_store::ledger::{Memory, Query, Reason, Recalled};
+use steadfast_store::ledger::{Query, Reason, Recalled, RecalledItem};
 use steadfast_store::log_line;
 
 use super::TaskList;
@@ -28,8 +28,10 @@ impl TaskList {
             Reason::Keyword(shared) => shared >= WORDS,
             Reason::KeyDecision => false,
         };
-        let (learnings, others): (Vec<Recalled>, Vec<Recalled>) =
-            found.into_iter().filter(is_near).partition(|recalled| matches!(recalled.memory, Memory::Learning(_)));
+        let (learnings, others): (Vec<Recalled>, Vec<Recalled>) = found
+            .into_iter()
+            .filter(is_near)
+            .partition(|recalled| matches!(recalled.memory, RecalledItem::Learning(_)));
         learnings.into_iter().take(TOLD).chain(others.into_iter().take(TOLD)).collect()
     }
 

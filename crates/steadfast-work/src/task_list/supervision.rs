@@ -11,7 +11,7 @@ use steadfast_plan::swallowed;
 use steadfast_redact::redact;
 use steadfast_store::ledger::Recorded;
 
-use super::checking::Run;
+use super::checking::CheckAttempt;
 use super::confinement::Confinement;
 use super::{TaskError, TaskList, files};
 use crate::error::WorkError;
@@ -21,7 +21,12 @@ pub(super) const TAIL: usize = 16 << 10;
 
 impl TaskList {
     /// Runs the check of a task to its end and writes down what came of it. `stop`: somebody ends us.
-    pub fn supervise(&mut self, run: &Run, confinement: &mut Confinement, stop: &AtomicBool) -> Result<(), WorkError> {
+    pub fn supervise(
+        &mut self,
+        run: &CheckAttempt,
+        confinement: &mut Confinement,
+        stop: &AtomicBool,
+    ) -> Result<(), WorkError> {
         let task = self.ledger.task(&run.plan, &run.task)?;
         let Some(command) = task.verify.as_ref().and_then(Check::as_command).map(str::to_owned) else {
             return Err(TaskError::NoCommand(task.id).into());

@@ -7,7 +7,7 @@ use steadfast_store::ledger::{Claiming, PlanRow};
 
 use super::{PlanError, TaskList};
 use crate::error::WorkError;
-use crate::tracker::{self, COMMAND, Patience, Told, Tracker, TrackerError};
+use crate::tracker::{self, COMMAND, TimeBudget, Tracker, TrackerError, TrackerNotice};
 
 impl TaskList {
     /// Brings the plan up to date with the list that its tasks are kept in. What happened there, or why that is not known,
@@ -15,7 +15,7 @@ impl TaskList {
     pub fn follow(&mut self, time: Duration) {
         let Some((tracker, settings)) = self.tracker() else { return };
         let place = &self.repository.place;
-        let patience = Patience::of(time);
+        let patience = TimeBudget::of(time);
         let surroundings = (&settings, self.repository.environment.homes.as_ref());
         match tracker::follow(place, tracker.as_ref(), surroundings, AddedBy::Agent, patience, self.now()) {
             Ok(report) => self.said.extend(report.lines()),
@@ -31,7 +31,7 @@ impl TaskList {
         }
         let settings = self.repository.config.load()?;
         let place = &self.repository.place;
-        let patience = Patience::of(COMMAND);
+        let patience = TimeBudget::of(COMMAND);
         let surroundings = (&settings, self.repository.environment.homes.as_ref());
         let report = tracker::follow(place, tracker.as_ref(), surroundings, self.caller.by, patience, self.now())
             .map_err(|source| WorkError::Tracker { name: tracker.name(), source })?;
@@ -66,11 +66,11 @@ impl TaskList {
     /// Tells the list what changed here. What it could not be told is said, and told the next time.
     pub fn tell_tracker(&mut self) {
         let Some(tracker) = &self.tracker else { return };
-        let told = || -> Result<Told, TrackerError> {
+        let told = || -> Result<TrackerNotice, TrackerError> {
             let Some(plan) = self.ledger.plan_of(&self.worktree, &tracker.source())? else {
-                return Ok(Told::default());
+                return Ok(TrackerNotice::default());
             };
-            tracker::tell(&self.repository.place, tracker.as_ref(), &plan.id, Patience::of(COMMAND))
+            tracker::tell(&self.repository.place, tracker.as_ref(), &plan.id, TimeBudget::of(COMMAND))
         };
         match told() {
             // What was not told before was said before.

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use steadfast_model::{
-    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, RunId, RunUnit, Status, Subject, Task,
-    TaskId, TaskKind,
+    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, EvidenceSubject, Fact, Millis, PlanId, RunId, RunUnit, Status,
+    Task, TaskId, TaskKind,
 };
 use steadfast_observe::GitCommand;
 use steadfast_store::Place;
@@ -16,7 +16,7 @@ use steadfast_store::ledger::{Baseline, Ledger, NewTask, UnitLoading};
 use steadfast_text::count;
 
 use super::decisions::PlanContext;
-use super::{Asked, Closing, DoneOn, SLICE, TaskError, TaskList, files, how};
+use super::{CloseOptions, CloseOutcome, DoneOn, SLICE, TaskError, TaskList, files, how};
 use crate::disk;
 use crate::error::{Cause, WorkError, chain};
 use crate::{Environment, Repository};
@@ -43,7 +43,7 @@ pub struct LoadedUnit {
 
 /// What became of a task of a unit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Closed {
+pub enum UnitTaskOutcome {
     Done,
     Open {
         /// One line.
@@ -101,7 +101,7 @@ impl RunTasks {
 
     /// Closes a task of the plan in this worktree, as `steadfast task done` does. `stop` ends the waiting. An error says
     /// nothing about the task: the ledger, the disk or git failed.
-    pub fn close(&self, worktree: &Path, task: &TaskId, stop: &AtomicBool) -> Result<Closed, WorkError> {
+    pub fn close(&self, worktree: &Path, task: &TaskId, stop: &AtomicBool) -> Result<UnitTaskOutcome, WorkError> {
         self.at(worktree, |list| self.close_in(list, task, stop))
     }
 
@@ -115,11 +115,13 @@ impl RunTasks {
     ) -> Result<Recheck, WorkError> {
         match self.at(folder, |list| list.check_again(plan, task, stop))? {
             None => Ok(Recheck::Nothing),
-            Some(Closing::Done { evidence, .. }) => {
+            Some(CloseOutcome::Done { evidence, .. }) => {
                 Ok(Recheck::Passed { tree: evidence.and_then(|evidence| evidence.tree) })
             }
-            Some(Closing::Failed { evidence, .. }) => self.about_the_work(folder, task, evidence).map(Recheck::Failed),
-            Some(Closing::Running { .. }) => Ok(Recheck::Stopped),
+            Some(CloseOutcome::Failed { evidence, .. }) => {
+                self.about_the_work(folder, task, evidence).map(Recheck::Failed)
+            }
+            Some(CloseOutcome::Running { .. }) => Ok(Recheck::Stopped),
         }
     }
 
@@ -142,7 +144,7 @@ impl RunTasks {
     /// The done tasks of the plan of a run that another run did on a branch which is not in `checkout`.
     pub fn done_elsewhere(&self, checkout: &Path, plan: &PlanId, run: &RunId) -> Result<Vec<TaskId>, WorkError> {
         self.at(checkout, |list| {
-            let elsewhere = list.elsewhere_but(plan, Some(run))?;
+            let elsewhere = list.unmerged_tasks_but(plan, Some(run))?;
             let tasks = list.ledger().tasks(plan)?.into_iter();
             let is_there = |task: &Task| task.status == Status::Done && elsewhere.tasks.contains(&task.id);
             Ok(tasks.filter(|task| is_there(task) && task.kind != TaskKind::Decision).map(|task| task.id).collect())
@@ -158,7 +160,7 @@ impl RunTasks {
             };
             let evidence = list.ledger().evidence(plan)?;
             let is_other = |last: &Evidence| {
-                !last.passed || last.subject() != Subject::Nothing && last.tree.as_deref() != Some(tree)
+                !last.passed || last.subject() != EvidenceSubject::Nothing && last.tree.as_deref() != Some(tree)
             };
             Ok(evidence.iter().any(|(task, last)| done.contains(task) && is_other(last)))
         })
@@ -279,19 +281,19 @@ impl RunTasks {
         Ok(LoadedUnit { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open, context })
     }
 
-    fn close_in(&self, list: &mut TaskList, id: &TaskId, stop: &AtomicBool) -> Result<Closed, WorkError> {
+    fn close_in(&self, list: &mut TaskList, id: &TaskId, stop: &AtomicBool) -> Result<UnitTaskOutcome, WorkError> {
         let task = list.find(id)?;
         if task.status == Status::Blocked {
             let why =
                 list.blocked()?.into_iter().find(|blocked| blocked.task == *id).and_then(|blocked| blocked.reason);
-            return Ok(Closed::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
+            return Ok(UnitTaskOutcome::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
         }
         if task.status == Status::Done {
             if self.is_fresh(list, &task) {
-                return Ok(Closed::Done);
+                return Ok(UnitTaskOutcome::Done);
             }
             let again = list.check_again(&task.plan, id, stop);
-            if let Ok(Some(Closing::Failed { task, .. })) = &again {
+            if let Ok(Some(CloseOutcome::Failed { task, .. })) = &again {
                 // Whoever works on it next finds it open.
                 list.reopen(&task.plan, id)?;
             }
@@ -300,9 +302,9 @@ impl RunTasks {
         if task.verify.is_none() {
             // Only the agent can say that it is done, and it did not.
             let why = format!("it has no check, and the agent did not close it with `steadfast task done {id}`");
-            return Ok(Closed::Open { why, output: String::new() });
+            return Ok(UnitTaskOutcome::Open { why, output: String::new() });
         }
-        let asked = Asked { patience: SLICE, ..Asked::default() };
+        let asked = CloseOptions { patience: SLICE, ..CloseOptions::default() };
         let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));
         self.closed(list, id, closing.map(Some))
     }
@@ -311,12 +313,12 @@ impl RunTasks {
         &self,
         list: &TaskList,
         id: &TaskId,
-        closing: Result<Option<Closing>, WorkError>,
-    ) -> Result<Closed, WorkError> {
+        closing: Result<Option<CloseOutcome>, WorkError>,
+    ) -> Result<UnitTaskOutcome, WorkError> {
         match closing {
-            Ok(None | Some(Closing::Done { .. })) => Ok(Closed::Done),
-            Ok(Some(Closing::Running { .. })) => Ok(Closed::Stopped),
-            Ok(Some(Closing::Failed { evidence, .. })) => {
+            Ok(None | Some(CloseOutcome::Done { .. })) => Ok(UnitTaskOutcome::Done),
+            Ok(Some(CloseOutcome::Running { .. })) => Ok(UnitTaskOutcome::Stopped),
+            Ok(Some(CloseOutcome::Failed { evidence, .. })) => {
                 let evidence = self.about_the_work(&list.place().root, id, evidence)?;
                 let output = evidence.output_tail.clone().unwrap_or_default();
                 // Its number means nothing to who reads the plan of the run.
@@ -325,13 +327,13 @@ impl RunTasks {
                     Some(task) => format!("\"{}\": {}", task.title, how(&evidence)),
                     None => how(&evidence),
                 };
-                Ok(Closed::Open { why, output })
+                Ok(UnitTaskOutcome::Open { why, output })
             }
             Err(error) => match error.cause() {
                 Cause::Infrastructure => Err(error),
-                Cause::NeedsHuman => Ok(Closed::NeedsHuman(chain(&error))),
+                Cause::NeedsHuman => Ok(UnitTaskOutcome::NeedsHuman(chain(&error))),
                 Cause::Refused | Cause::NotFound | Cause::State | Cause::Input => {
-                    Ok(Closed::Open { why: chain(&error), output: String::new() })
+                    Ok(UnitTaskOutcome::Open { why: chain(&error), output: String::new() })
                 }
             },
         }

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use steadfast_model::{Evidence, Status};
 use steadfast_observe::{Program, ProgramFailed};
-use steadfast_plan::{BEADS_NOTE as NOTE, Compiled, Options, render};
+use steadfast_plan::{BEADS_NOTE as NOTE, CompileOptions, Compiled, render};
 use steadfast_redact::redact;
 use steadfast_store::ledger::Untold;
 use steadfast_text::and_more;
 
-use super::{Patience, Tracker, TrackerError};
+use super::{TimeBudget, Tracker, TrackerError};
 
 /// By the program that is there.
 const PROGRAMS: [&str; 2] = ["bd", "br"];
@@ -91,7 +91,7 @@ impl Beads {
         }
     }
 
-    fn ask(&self, call: &[&str], args: &[String], patience: Patience) -> Result<Vec<u8>, TrackerError> {
+    fn ask(&self, call: &[&str], args: &[String], patience: TimeBudget) -> Result<Vec<u8>, TrackerError> {
         for program in PROGRAMS {
             for attempt in 1.. {
                 let asked = Program::at(&self.root, program).call(call.iter().copied()).args(args);
@@ -112,7 +112,7 @@ impl Beads {
     }
 
     /// Those that are parts of `parent`.
-    fn list(&self, parent: Option<&str>, patience: Patience) -> Result<Issues, TrackerError> {
+    fn list(&self, parent: Option<&str>, patience: TimeBudget) -> Result<Issues, TrackerError> {
         let all = ["--json", "--all", "--limit=0"].map(str::to_owned);
         let args: Vec<String> = all.into_iter().chain(parent.map(|id| format!("--parent={id}"))).collect();
         issues(&["list"], &self.ask(&["list"], &args, patience)?)
@@ -120,7 +120,7 @@ impl Beads {
 
     /// An epic with its parts and theirs. `list` shows direct parts only; an issue has more when more depend on it than
     /// are known. Beside them what else was listed.
-    fn descendants(&self, epic: &str, patience: Patience) -> Result<(Issues, Issues), TrackerError> {
+    fn descendants(&self, epic: &str, patience: TimeBudget) -> Result<(Issues, Issues), TrackerError> {
         let mut found = match self.list(Some(epic), patience) {
             // It lists all the same, only not by a parent.
             Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
@@ -150,7 +150,7 @@ impl Beads {
     }
 
     /// Sets a status and says why: in the notes, or in a comment where the program cannot append to them.
-    fn note(&self, id: &str, status: &str, note: &str, patience: Patience) -> Result<(), TrackerError> {
+    fn note(&self, id: &str, status: &str, note: &str, patience: TimeBudget) -> Result<(), TrackerError> {
         let (status, appended) = (format!("--status={status}"), format!("--append-notes={note}"));
         let issue = || ["--json", "--", id].map(str::to_owned);
         let both: Vec<String> = [status.clone(), appended].into_iter().chain(issue()).collect();
@@ -166,7 +166,7 @@ impl Beads {
         Ok(())
     }
 
-    fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
+    fn show(&self, ids: &[String], patience: TimeBudget) -> Result<Issues, TrackerError> {
         let mut shown = Issues::new();
         for ids in ids.chunks(SHOWN) {
             let args: Vec<String> =
@@ -178,7 +178,7 @@ impl Beads {
 
     /// A list may count what an issue waits for, and not name it (`br`). The file beside its database does, where that is
     /// as new as the list; showing a thousand issues takes half a minute. What is over waits for nothing.
-    fn name_dependencies(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
+    fn name_dependencies(&self, found: &mut Issues, patience: TimeBudget) -> Result<(), TrackerError> {
         if !found.values().any(|(issue, _)| issue.is_unnamed()) {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Beads {
         Ok(found)
     }
 
-    fn of_program(&self, patience: Patience) -> Result<Issues, TrackerError> {
+    fn of_program(&self, patience: TimeBudget) -> Result<Issues, TrackerError> {
         match &self.epic {
             None => {
                 let mut found = self.list(None, patience)?;
@@ -224,7 +224,12 @@ impl Beads {
 
     /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that;
     /// with patience the program is asked for more.
-    fn wait_outside(&self, found: &mut Issues, rest: &Issues, patience: Option<Patience>) -> Result<(), TrackerError> {
+    fn wait_outside(
+        &self,
+        found: &mut Issues,
+        rest: &Issues,
+        patience: Option<TimeBudget>,
+    ) -> Result<(), TrackerError> {
         let mut outside = BTreeSet::new();
         let is_ready = |issue: &Issue| matches!(issue.status.as_str(), "open" | "");
         for (issue, _) in found.values().filter(|(issue, _)| is_ready(issue)) {
@@ -263,7 +268,7 @@ impl Tracker for Beads {
         self.epic.as_ref().map_or_else(|| "beads".to_owned(), |epic| format!("epic {epic} of beads"))
     }
 
-    fn read(&self, patience: Patience) -> Result<String, TrackerError> {
+    fn read(&self, patience: TimeBudget) -> Result<String, TrackerError> {
         let found = match self.of_program(patience) {
             // What it exported last is better than nothing.
             Err(TrackerError::NoProgram) => match exported::read(&self.root) {
@@ -276,7 +281,7 @@ impl Tracker for Beads {
         Ok(format!("[{}]", lines.join(",\n")))
     }
 
-    fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError> {
+    fn compile(&self, text: &str, options: &CompileOptions) -> Result<Option<Compiled>, TrackerError> {
         if text == "[]" {
             return Ok(None);
         }
@@ -288,7 +293,7 @@ impl Tracker for Beads {
         Ok(Some(compiled))
     }
 
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError> {
+    fn tell(&self, untold: &Untold, patience: TimeBudget) -> Result<Status, TrackerError> {
         let id = untold.task.id.as_str();
         let words = |words: &[&str]| -> Vec<String> {
             words.iter().map(|word| (*word).to_owned()).chain(["--json".into(), "--".into(), id.to_owned()]).collect()

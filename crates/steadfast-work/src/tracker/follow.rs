@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use steadfast_hook::Followed;
+use steadfast_hook::FollowResult;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{AddedBy, Check, Millis, PlanId, Settings, Status, fnv};
 use steadfast_plan::{Compiled, hash};
-use steadfast_store::ledger::{Following, Happened, Ledger, News};
+use steadfast_store::ledger::{Following, Happened, Ledger, TrackerChange};
 use steadfast_store::{ConfigFiles, Place, lock_following};
 use steadfast_text::count_of;
 
-use super::{HOOK, Patience, Tracker, TrackerError, of};
+use super::{HOOK, TimeBudget, Tracker, TrackerError, of};
 use crate::spec_file::with_skills;
 use crate::task_list::freeze;
 
@@ -22,30 +22,30 @@ pub const NOT_TOLD: &str = "not told to it yet";
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct FollowReport {
     /// `None`: there is nothing in it, or somebody else reads it just now.
     pub plan: Option<PlanId>,
     /// What happened there since, a line each.
     pub news: Vec<String>,
-    pub told: Told,
+    pub told: TrackerNotice,
 }
 
 /// What there is to say of what a tracker was told.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct TrackerNotice {
     /// Issues that are done here on a claim and not closed there, a line each.
     pub claimed: Vec<String>,
     /// What it could not be told.
     pub untold: Option<String>,
 }
 
-impl Told {
+impl TrackerNotice {
     pub fn lines(self) -> impl Iterator<Item = String> {
         self.claimed.into_iter().chain(self.untold)
     }
 }
 
-impl Report {
+impl FollowReport {
     pub fn lines(self) -> Vec<String> {
         self.news.into_iter().chain(self.told.lines()).collect()
     }
@@ -57,11 +57,11 @@ pub fn follow(
     tracker: &dyn Tracker,
     (settings, homes): (&Settings, Option<&Homes>),
     added_by: AddedBy,
-    patience: Patience,
+    patience: TimeBudget,
     now: Millis,
-) -> Result<Report, TrackerError> {
+) -> Result<FollowReport, TrackerError> {
     let Some(_lock) = lock_following(place, patience.left()?).map_err(TrackerError::Lock)? else {
-        return Ok(Report::default());
+        return Ok(FollowReport::default());
     };
     let (worktree, source) = (place.worktree(), tracker.source());
     let text = tracker.read(patience)?;
@@ -72,7 +72,7 @@ pub fn follow(
     };
     let mut report = match known {
         Some((plan, last)) if last == digest && added_by == AddedBy::Agent => {
-            Report { plan: Some(plan), ..Report::default() }
+            FollowReport { plan: Some(plan), ..FollowReport::default() }
         }
         known => {
             let options = with_skills(settings.ledger.ui_skills.value.clone(), &place.root, homes);
@@ -93,26 +93,31 @@ pub fn follow(
 }
 
 /// Tells it what changed here.
-pub fn tell(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patience) -> Result<Told, TrackerError> {
+pub fn tell(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: TimeBudget,
+) -> Result<TrackerNotice, TrackerError> {
     match lock_following(place, patience.left()?).map_err(TrackerError::Lock)? {
         Some(_lock) => tell_all(place, tracker, plan, patience),
         // Whoever has it tells it.
-        None => Ok(Told::default()),
+        None => Ok(TrackerNotice::default()),
     }
 }
 
 /// For a stop and the start of a session: within their time, and whatever goes wrong is said.
-pub fn in_hook(place: &Place, config: &ConfigFiles, homes: Option<&Homes>, now: Millis) -> Followed {
-    let patience = Patience::of(HOOK);
+pub fn in_hook(place: &Place, config: &ConfigFiles, homes: Option<&Homes>, now: Millis) -> FollowResult {
+    let patience = TimeBudget::of(HOOK);
     let settings = match config.load() {
         Ok(settings) => settings,
-        Err(error) => return Followed { failed: Some(error.to_string()), ..Followed::default() },
+        Err(error) => return FollowResult { failed: Some(error.to_string()), ..FollowResult::default() },
     };
-    let Some(tracker) = of(&settings, place, now) else { return Followed::default() };
+    let Some(tracker) = of(&settings, place, now) else { return FollowResult::default() };
     let source = tracker.source();
     match follow(place, tracker.as_ref(), (&settings, homes), AddedBy::Agent, patience, now) {
-        Ok(report) => Followed { source, lines: report.lines(), failed: None },
-        Err(error) => Followed { source, lines: Vec::new(), failed: Some(unread(tracker.as_ref(), &error)) },
+        Ok(report) => FollowResult { source, lines: report.lines(), failed: None },
+        Err(error) => FollowResult { source, lines: Vec::new(), failed: Some(unread(tracker.as_ref(), &error)) },
     }
 }
 
@@ -128,7 +133,7 @@ fn take_in(
     digest: &str,
     added_by: AddedBy,
     now: Millis,
-) -> Result<Report, TrackerError> {
+) -> Result<FollowReport, TrackerError> {
     let Compiled { plan, reported, .. } = compiled;
     let commands: BTreeSet<&str> =
         plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
@@ -154,23 +159,23 @@ fn take_in(
     if followed.news.len() > SHOWN {
         news.push(format!("{}: {} more changes", tracker.name(), followed.news.len() - SHOWN));
     }
-    Ok(Report { plan: Some(followed.plan), news, told: Told::default() })
+    Ok(FollowReport { plan: Some(followed.plan), news, told: TrackerNotice::default() })
 }
 
 /// A list that is empty all at once is more often a mistake than the end of all work.
-fn nothing_left(place: &Place, known: Option<(PlanId, String)>) -> Result<Report, TrackerError> {
-    let Some((plan, _)) = known else { return Ok(Report::default()) };
+fn nothing_left(place: &Place, known: Option<(PlanId, String)>) -> Result<FollowReport, TrackerError> {
+    let Some((plan, _)) = known else { return Ok(FollowReport::default()) };
     let tasks = match Ledger::open_read_only(&place.state)? {
         Some(ledger) => ledger.tasks(&plan)?,
         None => Vec::new(),
     };
     match tasks.iter().filter(|task| task.status != Status::Done).count() {
-        0 => Ok(Report { plan: Some(plan), ..Report::default() }),
+        0 => Ok(FollowReport { plan: Some(plan), ..FollowReport::default() }),
         open => Err(TrackerError::Emptied { open }),
     }
 }
 
-fn said(News { task, title, what }: &News) -> String {
+fn said(TrackerChange { task, title, what }: &TrackerChange) -> String {
     match what {
         Happened::Added => format!("{task} is new: {title}"),
         Happened::Renamed => format!("{task} is called differently now: {title}"),
@@ -192,12 +197,17 @@ fn said(News { task, title, what }: &News) -> String {
 }
 
 /// What could not be told stays in the ledger, and is told the next time.
-fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patience) -> Result<Told, TrackerError> {
-    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(Told::default()) };
+fn tell_all(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: TimeBudget,
+) -> Result<TrackerNotice, TrackerError> {
+    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(TrackerNotice::default()) };
     let untold = ledger.untold(plan)?;
     drop(ledger);
     if untold.is_empty() {
-        return Ok(Told::default());
+        return Ok(TrackerNotice::default());
     }
     let mut ledger = Ledger::open(&place.state)?;
     let (mut left, mut why, mut claimed) = (untold.len(), None, Vec::new());
@@ -227,5 +237,5 @@ fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patie
         let what = count_of(left, "status is", "statuses are");
         format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
     });
-    Ok(Told { claimed, untold })
+    Ok(TrackerNotice { claimed, untold })
 }

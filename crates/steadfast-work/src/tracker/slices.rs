@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use steadfast_model::{Millis, Status};
-use steadfast_plan::{Compiled, Options, compile, render, with_slice_status};
+use steadfast_plan::{CompileOptions, Compiled, compile, render, with_slice_status};
 use steadfast_store::ledger::Untold;
 use steadfast_store::{Place, gate_before};
 use steadfast_text::one_line;
 
-use super::{Patience, Tracker, TrackerError};
+use super::{TimeBudget, Tracker, TrackerError};
 use crate::file::replace;
 
 /// Where it is, unless the settings say otherwise; and what its format is known by.
@@ -55,7 +55,7 @@ impl Tracker for Slices {
         format!("`{}`", self.path)
     }
 
-    fn read(&self, _: Patience) -> Result<String, TrackerError> {
+    fn read(&self, _: TimeBudget) -> Result<String, TrackerError> {
         // A pipe or a device would be waited for.
         let is_file = |found: &std::fs::Metadata| found.is_file() && found.len() <= LONGEST;
         match self.file().metadata() {
@@ -71,7 +71,7 @@ impl Tracker for Slices {
         Ok(text)
     }
 
-    fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError> {
+    fn compile(&self, text: &str, options: &CompileOptions) -> Result<Option<Compiled>, TrackerError> {
         if !steadfast_plan::has_slices(text) {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl Tracker for Slices {
         Ok(Some(compiled))
     }
 
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError> {
+    fn tell(&self, untold: &Untold, patience: TimeBudget) -> Result<Status, TrackerError> {
         if !self.is_ours_to_write() {
             return Err(TrackerError::Gated(self.path.clone()));
         }

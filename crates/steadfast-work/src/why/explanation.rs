@@ -52,7 +52,7 @@ pub(super) enum LetGo<'a> {
 
 /// Who was told.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Recipient {
     Agent,
     Human,
     Nobody,
@@ -111,12 +111,12 @@ impl Explanation {
         self.line.verdict == "deny" || matches!(ruling, Some(Ruling::Deny { .. }))
     }
 
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn told(&self) -> Recipient {
         match (self.line.mode.as_str(), self.line.verdict.as_str()) {
-            ("observe", _) => Told::Nobody,
-            (_, "note") | ("advise", "continue") => Told::Human,
-            ("enforce", "ask") if !self.was_denied() => Told::Human,
-            _ => Told::Agent,
+            ("observe", _) => Recipient::Nobody,
+            (_, "note") | ("advise", "continue") => Recipient::Human,
+            ("enforce", "ask") if !self.was_denied() => Recipient::Human,
+            _ => Recipient::Agent,
         }
     }
 
@@ -138,7 +138,7 @@ impl Explanation {
             .collect();
         value["summary"] = self.summary(now).into();
         value["what"] = json!(self.what());
-        value["told"] = json!({"agent": told(Told::Agent), "human": told(Told::Human)});
+        value["told"] = json!({"agent": told(Recipient::Agent), "human": told(Recipient::Human)});
         value["budget"] = json!(self.budget().map(|(refusal, limit)| json!({"refusal": refusal, "limit": limit})));
         value["since"] = json!({
             "closed": closed,

@@ -6,7 +6,7 @@ use steadfast_text::count_of;
 
 use super::gate_line;
 use crate::Environment;
-use crate::task_list::Standing;
+use crate::task_list::ClosedGate;
 
 /// How many things that were put back are told, the newest last.
 const SHOWN: usize = 5;
@@ -22,7 +22,7 @@ pub(super) struct GateStory {
 impl GateStory {
     pub(super) fn of(place: &Place, environment: &Environment) -> Self {
         let closed =
-            Standing::all(place, environment).iter().map(|standing| gate(place, standing, environment)).collect();
+            ClosedGate::all(place, environment).iter().map(|standing| gate(place, standing, environment)).collect();
         let mut put_back: Vec<String> = read_log(place).into_iter().filter(|line| is_seals(line)).collect();
         put_back.drain(..put_back.len().saturating_sub(SHOWN));
         let kept = kept_aside(place).iter().map(|path| path.display().to_string()).collect();
@@ -49,7 +49,7 @@ impl GateStory {
     }
 }
 
-fn gate(place: &Place, standing: &Standing, environment: &Environment) -> String {
+fn gate(place: &Place, standing: &ClosedGate, environment: &Environment) -> String {
     let draft = standing.draft().map(|draft| format!("; plan {} waits for a yes: {}", draft.short(), draft.title));
     format!("{}{}", gate_line(place, standing, environment), draft.unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
 use steadfast_text::{ago, count, printable};
 
-use super::explanation::{Explanation, LetGo, Told, closed};
+use super::explanation::{Explanation, LetGo, Recipient, closed};
 use crate::history::cut;
 
 /// How much of what the agent last said is repeated.
@@ -139,10 +139,10 @@ impl Explanation {
 
     fn said(&self) -> String {
         let title = match self.told() {
-            Told::Nobody => "Nobody was told; it would have been",
-            Told::Agent => "The agent was told",
-            Told::Human if self.line.verdict == "ask" => "The human was asked",
-            Told::Human => "The human was told",
+            Recipient::Nobody => "Nobody was told; it would have been",
+            Recipient::Agent => "The agent was told",
+            Recipient::Human if self.line.verdict == "ask" => "The human was asked",
+            Recipient::Human => "The human was told",
         };
         let lines: Vec<String> = self.line.reason.lines().map(printable).collect();
         section(title, &lines)

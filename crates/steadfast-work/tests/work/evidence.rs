@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Check, CheckEnd, Event, EventKind, EvidenceClass, Host, PlannedTask, PromptOrigin, RunState, RunUnit,
     SessionId, Status, Task, TaskId, ToolCall,
@@ -11,7 +11,7 @@ use steadfast_model::{
 use steadfast_store::ledger::NewTask;
 use steadfast_store::{ConfigFiles, lock_check};
 use steadfast_testkit::wait_for;
-use steadfast_work::task_list::{Asked, Closing, Proof};
+use steadfast_work::task_list::{CloseOptions, CloseOutcome, Proof};
 use steadfast_work::{Cause, TaskError, TaskList, WorkError};
 
 use crate::scene::{Change, Scene, add, cause, clock, done, id, looked, new_task, plan, planned, status};
@@ -259,7 +259,7 @@ fn with_skill(
 fn event(scene: &Scene, session: &str, kind: EventKind) {
     let place = scene.place();
     let event = Event::plain(SessionId::new(session), Host::Claude, place.worktree(), clock(), kind);
-    step(&place, &ConfigFiles::of(&place, None), event).unwrap();
+    handle_event(&place, &ConfigFiles::of(&place, None), event).unwrap();
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_picture_is_asked_for_and_has_to_be_one() {
     let error = done(&mut list, &task).unwrap_err();
     assert!(matches!(error, WorkError::Task(TaskError::NoArtifact(_))) && error.cause() == Cause::State);
     for name in ["b.txt", "missing.png"] {
-        let asked = Asked { artifact: Some(name.into()), ..Asked::default() };
+        let asked = CloseOptions { artifact: Some(name.into()), ..CloseOptions::default() };
         let (class, passed, _) = looked(list.done(&task, &asked));
         assert_eq!((class, passed, status(&list, &task)), (Artifact, false, Status::Pending), "{name}");
     }
@@ -372,8 +372,8 @@ fn checked(scene: &Scene, command: &str, files: &[&str]) -> (Task, File) {
 }
 
 /// Asks for a check without waiting for it.
-fn ask(list: &mut TaskList, task: &TaskId, accept_check: bool) -> Result<Closing, WorkError> {
-    list.done(task, &Asked { accept_check, patience: Duration::ZERO, ..Asked::default() })
+fn ask(list: &mut TaskList, task: &TaskId, accept_check: bool) -> Result<CloseOutcome, WorkError> {
+    list.done(task, &CloseOptions { accept_check, patience: Duration::ZERO, ..CloseOptions::default() })
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn a_script_that_the_task_is_to_write_is_no_change_of_its_check() {
         let (task, _lock) = checked(&scene, &format!("sh {script}"), &files);
         scene.write(script, text);
         let closing = ask(&mut scene.agent("s-1"), &task.id, false);
-        assert!(matches!(closing, Ok(Closing::Running { .. })), "{files:?}: {closing:?}");
+        assert!(matches!(closing, Ok(CloseOutcome::Running { .. })), "{files:?}: {closing:?}");
     }
 }
 
@@ -426,7 +426,7 @@ fn only_a_human_accepts_a_changed_check_and_then_it_holds() {
     assert!(matches!(error, WorkError::Task(TaskError::AcceptedByAgent(_))) && error.cause() == Cause::Refused);
     assert_eq!(cause(ask(&mut scene.human(), &task.id, false)), Cause::NeedsHuman);
     for (mut list, accept) in [(scene.human(), true), (scene.agent("s-1"), false)] {
-        assert!(matches!(ask(&mut list, &task.id, accept), Ok(Closing::Running { .. })));
+        assert!(matches!(ask(&mut list, &task.id, accept), Ok(CloseOutcome::Running { .. })));
     }
 }
 
@@ -435,9 +435,11 @@ fn a_check_whose_supervisor_is_gone_is_lost() {
     let scene = Scene::new();
     let (task, lock) = checked(&scene, "true", &[]);
     let mut list = scene.human();
-    assert!(matches!(list.wait(&task.id, Duration::ZERO), Ok(Closing::Running { .. })));
+    assert!(matches!(list.wait(&task.id, Duration::ZERO), Ok(CloseOutcome::Running { .. })));
     drop(lock);
-    let Ok(Closing::Failed { evidence, .. }) = list.wait(&task.id, Duration::ZERO) else { panic!("it is not lost") };
+    let Ok(CloseOutcome::Failed { evidence, .. }) = list.wait(&task.id, Duration::ZERO) else {
+        panic!("it is not lost")
+    };
     assert_eq!((evidence.end, evidence.command.as_deref()), (CheckEnd::Lost, Some("true")));
     assert_eq!(status(&list, &task.id), Status::Pending);
 }
@@ -467,7 +469,7 @@ fn a_failed_look_is_counted_as_the_same_failure() {
     let task = add(&mut list, Some(Check::Changed), &["a.txt"]).id;
     list.start(&task).unwrap();
     for expected in 1..=3 {
-        let Ok(Closing::Failed { same, .. }) = done(&mut list, &task) else { panic!("{task} is closed") };
+        let Ok(CloseOutcome::Failed { same, .. }) = done(&mut list, &task) else { panic!("{task} is closed") };
         assert_eq!(same, expected);
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use steadfast_hook::StepError;
+use steadfast_hook::EventError;
 use steadfast_model::{LoopId, PlanId, RunId, SessionId, Stage, Status};
 use steadfast_store::ledger::{Ledger, LedgerError, NewTask};
 use steadfast_store::{ConfigError, GrantError, SigningError};
@@ -199,9 +199,9 @@ fn an_error_of_a_session_or_a_tracker_has_the_cause_of_what_is_in_it() {
     let unknown = || LedgerError::UnknownPlan { plan: PlanId::new("p") };
     let of_tracker = |source| WorkError::Tracker { name: "beads".into(), source };
     for (error, expected) in [
-        (WorkError::from(StepError::Ledger(locked())), Cause::Infrastructure),
-        (WorkError::from(StepError::Ledger(unknown())), Cause::NotFound),
-        (WorkError::from(StepError::Gate(io::Error::other("broken"))), Cause::Infrastructure),
+        (WorkError::from(EventError::Ledger(locked())), Cause::Infrastructure),
+        (WorkError::from(EventError::Ledger(unknown())), Cause::NotFound),
+        (WorkError::from(EventError::Gate(io::Error::other("broken"))), Cause::Infrastructure),
         (of_tracker(TrackerError::Ledger(locked())), Cause::Infrastructure),
         (of_tracker(TrackerError::Ledger(unknown())), Cause::NotFound),
     ] {

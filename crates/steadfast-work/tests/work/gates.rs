@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{Event, EventKind, GateScope, Host, Opening, SealChange, SessionId, Trigger};
 use steadfast_store::ConfigFiles;
 use steadfast_work::TaskList;
-use steadfast_work::task_list::Standing;
+use steadfast_work::task_list::ClosedGate;
 
 use crate::scene::{HOUR_MS, Scene, clock, pass};
 
@@ -70,7 +70,7 @@ fn a_gate_of_one_checkout_does_not_stand_in_another() {
     scene.git(&["worktree", "add", "--quiet", scene.beside("side").to_str().unwrap()]);
     let place = steadfast_store::Place::of(&scene.beside("side"), None).unwrap();
     assert_eq!(fs::canonicalize(&place.state).unwrap(), fs::canonicalize(scene.place().state).unwrap());
-    let here = Standing::all(&place, &scene.environment());
+    let here = ClosedGate::all(&place, &scene.environment());
     assert!(here.is_empty(), "{here:?}");
 }
 
@@ -129,7 +129,7 @@ fn a_gate_whose_marker_was_deleted_is_remembered_by_its_session() {
     scene.agent("s-1").lock(None).unwrap();
     markers(&scene).iter().for_each(|marker| fs::remove_file(marker).unwrap());
     let gates = scene.human().gates();
-    let [Standing { gate, unmarked: true, .. }] = &gates[..] else { panic!("{gates:?}") };
+    let [ClosedGate { gate, unmarked: true, .. }] = &gates[..] else { panic!("{gates:?}") };
     assert_eq!(gate.scope, of_session("s-1"));
     scene.human().open(&gates, &Opening::Unlocked).unwrap();
     assert!(scene.agent("s-1").gates().is_empty());
@@ -173,7 +173,7 @@ fn a_sessions_gate_is_left_when_the_session_is_over() {
     let place = scene.place();
     let over = EventKind::SessionEnd { reason: "exit".into() };
     let event = Event::plain(SessionId::new("s-1"), Host::Claude, place.worktree(), clock(), over);
-    step(&place, &ConfigFiles::of(&place, None), event).unwrap();
+    handle_event(&place, &ConfigFiles::of(&place, None), event).unwrap();
     assert!(is_left());
 }
 

@@ -111,7 +111,7 @@ fn a_clearer_request_takes_the_place_of_an_unclear_one_and_of_no_other() {
     let (mut loops, waiting) = begin(&repository, UNCLEAR);
     let begun = loops.begin(&request(CLEAR)).unwrap();
     assert_eq!(begun.instead_of.as_ref(), Some(&waiting.id));
-    assert_eq!(loops.ledger().looped(&waiting.id).unwrap().ended, Some(LoopEnd::Archived));
+    assert_eq!(loops.ledger().find_loop(&waiting.id).unwrap().ended, Some(LoopEnd::Archived));
 
     let error = loops.begin(&request(CLEAR)).unwrap_err();
     assert!(matches!(&error, WorkError::Ledger(LedgerError::InLoop { id }) if *id == begun.looped.id), "{error}");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use steadfast_model::{AddedBy, Approval, Check, Phase, Plan, PlannedTask, Reported, RunState, Status};
-use steadfast_plan::Target;
+use steadfast_plan::ExportTarget;
 use steadfast_store::ledger::{LedgerError, Loaded};
 use steadfast_work::task_list::{LoopState, TakenOver};
 use steadfast_work::{Cause, PlanError, TaskList, WorkError};
@@ -245,12 +245,12 @@ fn an_agents_word_closes_no_task_with_a_check_and_a_humans_does() {
 fn an_exported_plan_says_how_its_tasks_stand_and_compiles_again() {
     let scene = Scene::new();
     let mut list = scene.human();
-    assert_eq!(cause(list.exported(Target::Markdown)), Cause::NotFound);
+    assert_eq!(cause(list.exported(ExportTarget::Markdown)), Cause::NotFound);
     list.load(&plain_plan(&["1", "2"]), SPEC).unwrap();
     list.block(&id("2"), "no key").unwrap();
     done(&mut list, &id("1")).unwrap();
-    let text = list.exported(Target::Markdown).unwrap();
-    let compiled = steadfast_plan::compile(&text, SPEC, &steadfast_plan::Options::default()).unwrap();
+    let text = list.exported(ExportTarget::Markdown).unwrap();
+    let compiled = steadfast_plan::compile(&text, SPEC, &steadfast_plan::CompileOptions::default()).unwrap();
     let standing: Vec<_> = compiled.reported.iter().map(|one| (one.task.as_str(), one.status)).collect();
     assert_eq!(standing, [("1", Status::Done), ("2", Status::Blocked)], "{text}");
     assert!(text.contains("no key"), "{text}");

@@ -12,7 +12,7 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::{Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles};
-use steadfast_work::task_list::{Asked, Closing};
+use steadfast_work::task_list::{CloseOptions, CloseOutcome};
 use steadfast_work::{Cause, Environment, Repository, TaskList, WorkError};
 
 pub(crate) const HOUR_MS: i64 = 60 * 60 * 1_000;
@@ -273,16 +273,16 @@ pub(crate) fn status(list: &TaskList, task: &TaskId) -> Status {
     list.find(task).unwrap().status
 }
 
-pub(crate) fn done(list: &mut TaskList, task: &TaskId) -> Result<Closing, WorkError> {
-    list.done(task, &Asked::default())
+pub(crate) fn done(list: &mut TaskList, task: &TaskId) -> Result<CloseOutcome, WorkError> {
+    list.done(task, &CloseOptions::default())
 }
 
 /// What a closing that ran nothing looked at: its class, whether it passed, and its note.
-pub(crate) fn looked(closing: Result<Closing, WorkError>) -> (EvidenceClass, bool, String) {
+pub(crate) fn looked(closing: Result<CloseOutcome, WorkError>) -> (EvidenceClass, bool, String) {
     let evidence: Evidence = match closing.unwrap() {
-        Closing::Done { evidence, .. } => evidence.unwrap(),
-        Closing::Failed { evidence, .. } => evidence,
-        Closing::Running { task, .. } => panic!("a check of {} runs", task.id),
+        CloseOutcome::Done { evidence, .. } => evidence.unwrap(),
+        CloseOutcome::Failed { evidence, .. } => evidence,
+        CloseOutcome::Running { task, .. } => panic!("a check of {} runs", task.id),
     };
     (evidence.class, evidence.passed, evidence.note.unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use steadfast_model::{AddedBy, Approval, PlanId, RunState, Status};
 use steadfast_store::ledger::{LedgerError, NewTask};
-use steadfast_work::task_list::Asked;
+use steadfast_work::task_list::CloseOptions;
 use steadfast_work::{Cause, PlanError, TaskList, WorkError};
 
 use crate::scene::{Scene, add_plain, cause, id, plain_plan, status};
@@ -16,7 +16,7 @@ fn added(list: &mut TaskList) -> steadfast_model::Task {
 
 /// As a human does who looked at it.
 fn close(list: &mut TaskList, task: &str) {
-    list.done(&id(task), &Asked { force: true, ..Asked::default() }).unwrap();
+    list.done(&id(task), &CloseOptions { force: true, ..CloseOptions::default() }).unwrap();
 }
 
 fn ids(list: &TaskList) -> Vec<String> {

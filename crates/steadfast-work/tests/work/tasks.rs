@@ -2,7 +2,7 @@
 
 use steadfast_model::{AddedBy, EvidenceClass, RunState, Status, TaskId};
 use steadfast_store::ledger::{Blocked, NewTask};
-use steadfast_work::task_list::{Asked, Closing};
+use steadfast_work::task_list::{CloseOptions, CloseOutcome};
 use steadfast_work::{Caller, Cause, Environment, TaskError, TaskList, WorkError};
 
 use crate::scene::{Scene, add_plain, cause, done, id, looked, new_task, status};
@@ -18,8 +18,8 @@ const UNBLOCK: (&str, Act) = ("unblock", |list, task| list.unblock(task).map(dro
 const NOTE: (&str, Act) = ("note", |list, task| list.note(task, "a line").map(drop));
 const FIND: (&str, Act) = ("find", |list, task| list.find(task).map(drop));
 
-fn forced() -> Asked {
-    Asked { force: true, ..Asked::default() }
+fn forced() -> CloseOptions {
+    CloseOptions { force: true, ..CloseOptions::default() }
 }
 
 /// A task that a human blocked.
@@ -194,7 +194,8 @@ fn a_done_task_stays_done_with_its_evidence_when_it_is_closed_again() {
     let mut human = scene.human();
     let task = add_plain(&mut human);
     let first = looked(done(&mut human, &task));
-    let Closing::Done { changed, evidence } = scene.agent("s-1").done(&task, &Asked::default()).unwrap() else {
+    let CloseOutcome::Done { changed, evidence } = scene.agent("s-1").done(&task, &CloseOptions::default()).unwrap()
+    else {
         panic!("{task} is not done");
     };
     assert_eq!((changed.from, changed.task.status, changed.earned), (Status::Done, Status::Done, false));
@@ -212,7 +213,7 @@ fn a_humans_word_takes_the_place_of_a_claim_and_of_nothing_else() {
     done(&mut scene.agent("s-1"), &task).unwrap();
     assert_eq!(cause(scene.agent("s-1").done(&task, &forced())), Cause::Refused);
     for _ in 0..2 {
-        let Closing::Done { changed, evidence } = human.done(&task, &forced()).unwrap() else {
+        let CloseOutcome::Done { changed, evidence } = human.done(&task, &forced()).unwrap() else {
             panic!("{task} is not done");
         };
         assert_eq!((changed.from, changed.earned), (Status::Done, false));
@@ -276,7 +277,7 @@ fn a_task_is_its_adders_and_only_a_humans_earns() {
         let task = add_plain(&mut list);
         assert_eq!(list.find(&task).unwrap().added_by, by);
         scene.write("new.txt", by.as_str());
-        let Closing::Done { changed, .. } = done(&mut list, &task).unwrap() else { panic!("{task} is not done") };
+        let CloseOutcome::Done { changed, .. } = done(&mut list, &task).unwrap() else { panic!("{task} is not done") };
         assert_eq!(changed.earned, by == AddedBy::Human);
     }
 }

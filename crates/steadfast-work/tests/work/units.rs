@@ -8,7 +8,9 @@ use steadfast_model::{
     AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, PlanId, PlannedTask, RunId, RunState, RunUnit, Status,
     TaskKind,
 };
-use steadfast_work::task_list::{Asked, Closed, Closing, LoadedUnit, Recheck, Rework, RunTasks, files};
+use steadfast_work::task_list::{
+    CloseOptions, CloseOutcome, LoadedUnit, Recheck, Rework, RunTasks, UnitTaskOutcome, files,
+};
 use steadfast_work::{Cause, Environment, TaskError, TaskList, WorkError};
 
 use crate::scene::{Scene, cause, clock, id, plain_plan, plan, planned, status, write};
@@ -49,7 +51,7 @@ impl UnitScene {
         self.tasks.load(&self.run, &self.unit, &self.worktree, rework).unwrap()
     }
 
-    fn close(&self, task: &str) -> Result<Closed, WorkError> {
+    fn close(&self, task: &str) -> Result<UnitTaskOutcome, WorkError> {
         self.tasks.close(&self.worktree, &id(task), &AtomicBool::new(false))
     }
 
@@ -66,8 +68,8 @@ impl UnitScene {
     /// Its agent works on a task and says that it is done.
     fn say_done(&self, task: &str) {
         self.write("README.md", &format!("{task}\n"));
-        let closing = self.agent().done(&id(task), &Asked::default()).unwrap();
-        assert!(matches!(closing, Closing::Done { .. }), "{closing:?}");
+        let closing = self.agent().done(&id(task), &CloseOptions::default()).unwrap();
+        assert!(matches!(closing, CloseOutcome::Done { .. }), "{closing:?}");
     }
 
     /// Its agent writes a file.
@@ -82,9 +84,9 @@ fn unit_plan() -> PlanId {
 }
 
 /// A task that is not done and says why.
-fn open(closed: Result<Closed, WorkError>) -> String {
+fn open(closed: Result<UnitTaskOutcome, WorkError>) -> String {
     match closed.unwrap() {
-        Closed::Open { why, .. } => why,
+        UnitTaskOutcome::Open { why, .. } => why,
         other => panic!("{other:?}"),
     }
 }
@@ -165,7 +167,7 @@ fn the_files_of_a_unit_are_compared_with_those_of_its_worktree_at_the_load() {
     unit.scene.write("README.md", "new\n");
     assert!(open(unit.close("1.1")).starts_with("none of its files changed since "));
     unit.write("README.md", "new\n");
-    assert_eq!((unit.close("1.1").unwrap(), unit.status("1.1")), (Closed::Done, Status::Done));
+    assert_eq!((unit.close("1.1").unwrap(), unit.status("1.1")), (UnitTaskOutcome::Done, Status::Done));
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn a_task_without_a_check_is_closed_by_its_agent_alone() {
         let why = open(unit.close(task));
         assert_eq!(why, format!("it has no check, and the agent did not close it with `steadfast task done {task}`"));
         unit.say_done(task);
-        assert_eq!(unit.close(task).unwrap(), Closed::Done, "{task}");
+        assert_eq!(unit.close(task).unwrap(), UnitTaskOutcome::Done, "{task}");
     }
     assert_eq!(unit.agent().ledger().evidence(&unit_plan()).unwrap().len(), 2);
 }
@@ -185,7 +187,7 @@ fn a_task_without_a_check_is_closed_by_its_agent_alone() {
 fn a_blocked_task_needs_a_human_and_says_why() {
     let unit = UnitScene::loaded(None);
     unit.agent().block(&id("1.1"), "no key for the mail server").unwrap();
-    assert_eq!(unit.close("1.1").unwrap(), Closed::NeedsHuman("no key for the mail server".into()));
+    assert_eq!(unit.close("1.1").unwrap(), UnitTaskOutcome::NeedsHuman("no key for the mail server".into()));
     assert_eq!(unit.status("1.1"), Status::Blocked);
 }
 
@@ -194,7 +196,7 @@ fn a_changed_check_needs_a_human() {
     let unit = UnitScene::new(Some(Check::command("sh check.sh")));
     unit.load(&Rework::default());
     unit.write("check.sh", "exit 0\n");
-    let Closed::NeedsHuman(why) = unit.close("1.1").unwrap() else { panic!("it is closed") };
+    let UnitTaskOutcome::NeedsHuman(why) = unit.close("1.1").unwrap() else { panic!("it is closed") };
     assert!(why.contains("`check.sh` was not there, is a file"), "{why}");
     assert_eq!(unit.status("1.1"), Status::Pending);
 }
@@ -266,7 +268,7 @@ fn a_check_that_passed_on_these_very_files_is_not_run_again() {
             unit.write("README.md", text);
         }
         unit.scene.ledger().record(&plan, &id("1.1"), &passed_on(&tree())).unwrap();
-        assert_eq!(unit.close("1.1").unwrap(), Closed::Done, "{text:?}");
+        assert_eq!(unit.close("1.1").unwrap(), UnitTaskOutcome::Done, "{text:?}");
         assert_eq!(unit.scene.ledger().running(&plan).unwrap(), []);
     }
 }
@@ -281,7 +283,7 @@ fn a_ledger_that_is_locked_is_an_error_and_no_open_task() {
     let error = unit.close("1.1").unwrap_err();
     assert!(error.is_infrastructure(), "{error}");
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!((unit.status("1.1"), unit.close("1.1").unwrap()), (Status::Pending, Closed::Done));
+    assert_eq!((unit.status("1.1"), unit.close("1.1").unwrap()), (Status::Pending, UnitTaskOutcome::Done));
 }
 
 #[test]

@@ -17,24 +17,24 @@ mod page;
 mod progress;
 mod summary;
 
-/// Folds many sessions that were through the rules: how often each policy would have spoken, on what, with examples.
+/// Replay many past sessions, and count the verdicts.
 ///
-/// Nothing is changed, and nothing is done. The rules are those of this repository, or the default ones. Tasks of a
-/// session that was are not known: the stop gate has nothing to hold it by. A call that several files hold, because a
-/// session was resumed or forked, counts once.
+/// Counts the verdicts of each policy, with examples. Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
+/// gate has no verdicts here, because the tasks of a past session are not known. Counts a call once if several
+/// transcripts contain it, as after a resume or a fork.
 #[derive(Debug, Args)]
 pub(super) struct Backtest {
-    /// Folders of transcripts, or transcripts. By default those of this repository.
+    /// Transcripts, or folders of transcripts. [default: those of this repository]
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// How many examples of each policy are shown.
+    /// Number of examples to show for each policy.
     #[arg(long, value_name = "N", default_value_t = 5)]
     examples: usize,
     /// Print JSON with stable keys: `{sessions, unread, actions, damaged, policies: [{policy, said, per_1000, verdicts,
     /// on, examples: [{file, session, at, tool, target, verdict, reason}]}]}`.
     #[arg(long)]
     json: bool,
-    /// Also write it to a page that needs nothing else.
+    /// Write the result to a self-contained HTML page as well.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -6,19 +6,19 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Removes sessions that ended or fell silent long ago, with their journals, their steps and their history, and what was
-/// left behind.
+/// Remove sessions without recent activity.
 ///
-/// Tasks, plans, evidence and learnings are kept, and so is every session that was heard of within a day.
+/// Also removes their journals and steps, and leftover files. Keeps tasks, plans, evidence and learnings, and every
+/// session with activity in the last day.
 #[derive(Debug, Args)]
 pub(super) struct Clean {
-    /// How long ago a session must have done something last: `30d`, `6w`. [default: `privacy.retain_days`]
+    /// Minimum age of the last activity of a session: `30d`, `6w`. [default: `privacy.retain_days`]
     #[arg(long, value_name = "AGE", value_parser = parse_days)]
     older_than: Option<u32>,
-    /// Say what would be removed, and remove nothing.
+    /// Print the removals, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Remove sessions with damaged lines too, which are otherwise kept for you to look at.
+    /// Remove sessions with damaged lines too; without it they are kept for inspection.
     #[arg(long)]
     all: bool,
 }

@@ -4,10 +4,11 @@ use clap_complete::Shell;
 use crate::error::CommandError;
 use crate::output::put;
 
-/// Prints what a shell needs to complete `steadfast`.
+/// Print a completion script for a shell.
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// Which shell. For bash: `steadfast completions bash > ~/.local/share/bash-completion/completions/steadfast`.
+    /// Shell to write for. For bash: `steadfast completions bash >
+    /// ~/.local/share/bash-completion/completions/steadfast`.
     shell: Shell,
 }
 

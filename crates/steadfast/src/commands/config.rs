@@ -14,32 +14,32 @@ pub(super) use file::set;
 /// Generated from the table of settings; CI fails when it is out of date.
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/steadfast.schema.json"));
 
-/// Shows and changes the configuration.
+/// Show and change the settings.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
-    /// Shows every key with its value and where it comes from.
+    /// Show every key with its value and its source.
     Show {
         /// Print JSON with stable keys: a list of `{key, value, source}`.
         #[arg(long)]
         json: bool,
     },
-    /// Sets a key, by default for you in this repository alone. Everything else in the file stays as it is.
+    /// Set a key, by default in your own settings for this repository.
     Set(Set),
-    /// Prints the JSON schema of `steadfast.toml`, for an editor.
+    /// Print the JSON schema of `steadfast.toml` for an editor.
     Schema,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Set {
-    /// As `steadfast config show` spells it: `stop.max_idle`.
+    /// Key as `steadfast config show` prints it, such as `stop.max_idle`.
     key: String,
-    /// As TOML has it; a text needs no quotes.
+    /// Value in TOML; text needs no quotes.
     #[arg(allow_hyphen_values = true)]
     value: String,
-    /// In the `steadfast.toml` that is committed with the repository.
+    /// Write to the `steadfast.toml` that is committed with the repository.
     #[arg(long, conflicts_with = "user")]
     project: bool,
-    /// In your own file for all repositories.
+    /// Write to your own settings for all repositories.
     #[arg(long)]
     user: bool,
 }

@@ -4,12 +4,12 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Writes down a decision, and why: it outlives the conversation.
+/// Record a decision and its reason for later sessions.
 #[derive(Debug, Args)]
 pub(super) struct Decide {
-    /// What was decided, in one line.
+    /// The decision, in one line.
     text: String,
-    /// Why.
+    /// Reason for the decision.
     #[arg(long, value_name = "TEXT")]
     why: String,
 }

@@ -27,22 +27,22 @@ mod script;
 mod stream;
 mod timeline;
 
-/// Shows an agent that is done without being done, three times, and is sent back; then a loop from its spec to its card.
+/// Show how Steadfast refuses false claims of done.
 ///
-/// In a temporary repository. The agent follows a script; hooks, ledger and refusal are the real ones. Nothing outside the temporary folder is
-/// written, no account is needed, and no model is asked.
+/// Shows three refusals, and then a loop from its spec to its card. Runs in a temporary repository and writes nothing outside it. The agent follows a script; the hooks, the ledger and
+/// the refusals are real. Needs no account, and asks no model.
 #[derive(Debug, Args)]
 pub(super) struct Demo {
-    /// Who plays the agent: `sim`, or the real `claude` or `codex` with a scripted model.
+    /// Host of the agent: `sim` simulates one; `claude` and `codex` run the real program with a scripted model.
     #[arg(long, value_name = "HOST", default_value = "sim")]
     host: Host,
-    /// The host's program, where it is not on the PATH.
+    /// Path of the host's program, if it is not on the PATH.
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// Do not pause between lines. There are no pauses where the output is not a terminal.
+    /// Print without pauses between lines. Output to a pipe or a file never pauses.
     #[arg(long)]
     fast: bool,
-    /// How long the host may take.
+    /// Time limit for the host in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
 }

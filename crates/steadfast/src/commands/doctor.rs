@@ -2,22 +2,22 @@ use clap::Args;
 use serde_json::json;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_work::chain;
-use steadfast_work::doctor::{Finding, Severity, examine};
+use steadfast_work::doctor::{Diagnostic, DiagnosticSeverity, examine};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Looks at this repository and its wiring, and says what is wrong and what to do about it.
+/// Check this repository and its wiring, and suggest fixes.
 ///
-/// Exits with 1 if something does not work, with 0 if there are only warnings and notes.
+/// Exits with 1 if something does not work, and with 0 if there are only warnings and notes.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     /// Print JSON with stable keys: `{ok, findings: [{code, severity, message, hint}]}`; severity: error, warning, note.
     #[arg(long)]
     json: bool,
-    /// Mend what can be mended without losing anything, and say what was done.
+    /// Fix the problems that can be fixed without losing data, and print each fix.
     #[arg(long)]
     fix: bool,
 }
@@ -34,36 +34,36 @@ impl Doctor {
         }
         let findings = examined.findings;
         put(&if self.json { to_json(&findings) } else { to_text(&findings) })?;
-        match count(&findings, Severity::Error) {
+        match count(&findings, DiagnosticSeverity::Error) {
             0 => Ok(()),
-            errors => Err(CommandError::failure(format!("{} found", Severity::Error.counted(errors)))
+            errors => Err(CommandError::failure(format!("{} found", DiagnosticSeverity::Error.counted(errors)))
                 .hint("each says above what to do")),
         }
     }
 }
 
-fn to_json(findings: &[Finding]) -> String {
-    let ok = count(findings, Severity::Error) == 0;
+fn to_json(findings: &[Diagnostic]) -> String {
+    let ok = count(findings, DiagnosticSeverity::Error) == 0;
     let findings: Vec<_> = findings
         .iter()
-        .map(|Finding { code, severity, message, hint, .. }| {
+        .map(|Diagnostic { code, severity, message, hint, .. }| {
             json!({"code": code, "severity": severity.as_str(), "message": message, "hint": hint})
         })
         .collect();
     format!("{}\n", json!({"ok": ok, "findings": findings}))
 }
 
-fn to_text(findings: &[Finding]) -> String {
+fn to_text(findings: &[Diagnostic]) -> String {
     let mut text = format!("{}\n", summary(findings));
-    for Finding { code, severity, message, hint, .. } in findings {
+    for Diagnostic { code, severity, message, hint, .. } in findings {
         text += &format!("\n{} {code}: {message}\n    hint: {hint}\n", severity.as_str());
     }
     text
 }
 
 /// `3 findings: 1 error, 2 notes`; where nothing has to be done, `all well`.
-fn summary(findings: &[Finding]) -> String {
-    let counts = Severity::ALL.map(|severity| (severity, count(findings, severity)));
+fn summary(findings: &[Diagnostic]) -> String {
+    let counts = DiagnosticSeverity::ALL.map(|severity| (severity, count(findings, severity)));
     let counted: Vec<_> =
         counts.iter().filter(|(_, count)| *count > 0).map(|(severity, count)| severity.counted(*count)).collect();
     match counts {
@@ -74,6 +74,6 @@ fn summary(findings: &[Finding]) -> String {
     }
 }
 
-fn count(findings: &[Finding], severity: Severity) -> usize {
+fn count(findings: &[Diagnostic], severity: DiagnosticSeverity) -> usize {
     findings.iter().filter(|finding| finding.severity == severity).count()
 }

@@ -10,10 +10,10 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Shows and says what a session is for, and what its agent may not do.
+/// Show and set the goal and the constraints of a session.
 #[derive(Debug, Subcommand)]
 pub(super) enum Goal {
-    /// Shows the goal, and what is forbidden.
+    /// Show the goal and the constraints.
     Show {
         /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], refined: [path],
         /// constraints: [{number, kind, of: [name], said}]}`.
@@ -22,28 +22,28 @@ pub(super) enum Goal {
         #[command(flatten)]
         which: Which,
     },
-    /// Says what the session is for.
+    /// Set the goal of a session.
     Set {
-        /// The goal. Paths in it are its scope, and so is what it calls by its name.
+        /// The goal. The paths and names in it set its scope.
         text: String,
         #[command(flatten)]
         which: Which,
     },
-    /// Forbids something, in words: `steadfast goal forbid "don't touch the schema"`.
+    /// Forbid something, in words.
     Forbid {
-        /// What may not be done, as you would say it to the agent.
+        /// The constraint, in the words you would use to the agent.
         text: String,
         #[command(flatten)]
         which: Which,
     },
-    /// Lifts a constraint by its number.
+    /// Lift a constraint by its number.
     Allow {
-        /// The number of the constraint; `steadfast goal show` has it.
+        /// Number of the constraint, as `steadfast goal show` prints it.
         number: u32,
         #[command(flatten)]
         which: Which,
     },
-    /// Forgets the goal with all that is forbidden.
+    /// Remove the goal and all its constraints.
     Clear {
         #[command(flatten)]
         which: Which,
@@ -52,7 +52,7 @@ pub(super) enum Goal {
 
 #[derive(Debug, Args)]
 pub(super) struct Which {
-    /// Which session. [default: the one of this repository that was heard of last]
+    /// Session id. [default: the session of this repository with the latest activity]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }

@@ -11,16 +11,16 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
 
-/// Says what a shell command would write, before it runs.
+/// Predict the file changes of a shell command before it runs.
 #[derive(Debug, Subcommand)]
 pub(super) enum Guard {
-    /// Judges a command: exit 0 to allow it, 2 to deny it, 3 to ask a human.
+    /// Judge a command: exit 0 to allow it, 2 to deny it, 3 to ask a human.
     Check(Check),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// A path that must not be written; a folder ends in a slash. May be given several times.
+    /// Protected path; a folder ends in a slash. May be given several times.
     #[arg(long, value_name = "PATH")]
     protect: Vec<String>,
     /// Print JSON with stable keys: `{verdict, effects: [{op, path, via, certain}], reason}`.
@@ -36,7 +36,7 @@ pub(super) struct Check {
 
 /// One line of a batch.
 #[derive(Deserialize)]
-struct Asked {
+struct GuardLine {
     command: String,
     #[serde(default)]
     protect: Vec<String>,
@@ -78,7 +78,7 @@ fn batch() -> Result<(), CommandError> {
         if line.trim().is_empty() {
             continue;
         }
-        let asked: Asked = serde_json::from_str(&line).map_err(|error| {
+        let asked: GuardLine = serde_json::from_str(&line).map_err(|error| {
             CommandError::failure(format!("line {number} is no `{{\"command\", \"protect\": […]}}`: {error}"))
                 .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; what came before it is answered")
         })?;

@@ -2,7 +2,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_hosts::install::{self, BinaryError, Request, Scope};
+use steadfast_hosts::install::{self, BinaryError, InstallRequest, InstallScope};
 use steadfast_model::{Host, Mode};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{CONFIG_FILE, log_line};
@@ -18,25 +18,27 @@ use crate::output::{note, says_yes, tell};
 /// The name of our npm and Python packages, as in `packaging/`.
 const PACKAGE: &str = "steadfast-cli";
 
-/// Sets Steadfast up for this repository: shows what it would change, asks, and wires the hosts in use.
+/// Set up Steadfast for this repository and its hosts.
+///
+/// Shows the changes and asks before it writes anything.
 #[derive(Debug, Args)]
 pub(super) struct Init {
-    /// Write the settings that are committed with the repository, for everyone who works in it.
+    /// Write the settings that are committed with the repository, for all its users.
     #[arg(long, conflicts_with = "user")]
     shared: bool,
-    /// Write your own settings for all repositories; they act only where `init` was run.
+    /// Write your own settings for all repositories; they apply only in repositories with `init` done.
     #[arg(long)]
     user: bool,
-    /// Wire this host even if it is not found. May be given several times. [default: those in use]
+    /// Host to wire even if it is not found. May be given several times. [default: the hosts in use]
     #[arg(long = "host", value_name = "HOST", value_parser = here::parse_host)]
     hosts: Vec<Host>,
-    /// How far Steadfast may go in this repository: `observe` records, `advise` speaks, `enforce` refuses.
+    /// Mode for this repository: `observe` records, `advise` gives advice, `enforce` refuses.
     #[arg(long, value_name = "MODE", value_parser = |text: &str| text.parse::<Mode>())]
     mode: Option<Mode>,
-    /// Show what would change, and change nothing.
+    /// Show the changes, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
 }
@@ -45,14 +47,14 @@ impl Init {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let setup = here::setup()?;
         let scope = match (self.shared, self.user) {
-            (true, _) => Scope::Shared,
-            (_, true) => Scope::User,
-            _ => Scope::Local,
+            (true, _) => InstallScope::Shared,
+            (_, true) => InstallScope::User,
+            _ => InstallScope::Local,
         };
         let hosts = if self.hosts.is_empty() { setup.detected()? } else { self.hosts.clone() };
         let binary = binary(scope)?;
         let cap = setup.stop_block_cap(&environment::current())?;
-        let request = Request {
+        let request = InstallRequest {
             hosts: &hosts,
             scope,
             place: &setup.install,
@@ -106,9 +108,9 @@ impl Init {
 }
 
 /// The path that goes into the settings. A shared file names the program, which must then be found by that name.
-fn binary(scope: Scope) -> Result<PathBuf, CommandError> {
+fn binary(scope: InstallScope) -> Result<PathBuf, CommandError> {
     let (cwd, path) = (environment::cwd(), environment::path_variable());
-    if scope == Scope::Shared {
+    if scope == InstallScope::Shared {
         if !install::is_on_path(path.as_deref(), &cwd) {
             note!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");
         }

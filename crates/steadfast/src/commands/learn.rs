@@ -11,35 +11,43 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Keeps what a run taught: it is shown to whoever starts related work.
+/// Record learnings of past work for later sessions.
 #[derive(Debug, Subcommand)]
 pub(super) enum Learn {
-    /// Writes down what was learned. An agent's is open until a human confirms or dismisses it; yours is confirmed.
+    /// Record a learning.
+    ///
+    /// A learning of a human is confirmed. A learning of an agent is open until a human confirms or dismisses it.
     Add(Add),
-    /// Lists what was learned: open first, then confirmed, then dismissed.
+    /// List learnings: open first, then confirmed, then dismissed.
     List {
         /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
         /// created_at, updated_at}]}`; `confidence` is 0 to 100.
         #[arg(long)]
         json: bool,
     },
-    /// Says that a learning is so.
-    Confirm { id: u64 },
-    /// Says that a learning is not so. It is shown to nobody any more, and an agent cannot bring it back.
-    Dismiss { id: u64 },
+    /// Confirm a learning.
+    Confirm {
+        /// Number of the learning, as `steadfast learn list` prints it.
+        id: u64,
+    },
+    /// Dismiss a learning. Agents no longer see it, and cannot restore it.
+    Dismiss {
+        /// Number of the learning, as `steadfast learn list` prints it.
+        id: u64,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Add {
-    /// What was learned, in one line.
+    /// The learning, in one line.
     text: String,
-    /// A way that does not work, how something is, or what has to be kept to.
+    /// Kind of the learning: a way that fails, a fact, or a rule to keep.
     #[arg(long, default_value = LearningKind::Discovery.as_str(), value_parser = kinds())]
     kind: LearningKind,
-    /// What it rests on.
+    /// Evidence for the learning.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     why: String,
-    /// A file or folder it is about. May be given several times.
+    /// Related file or folder. May be given several times.
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
 }

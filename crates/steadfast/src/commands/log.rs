@@ -18,35 +18,35 @@ use steadfast_work::history::History;
 mod follow;
 mod line;
 
-/// Shows what the policies said, the newest last: when, to which session, agent and event, which policy in which mode,
-/// its verdict, and the text that was given.
+/// Show the verdicts of the policies, newest last.
 ///
-/// In mode `observe` nothing is given, and in mode `advise` nothing is refused: the line says what would have been.
+/// Each line has the time, session, agent, event, policy, mode, verdict and text. In mode `observe` the agent sees no
+/// text, and in mode `advise` nothing is refused; the line shows the verdict that `enforce` would give.
 #[derive(Debug, Args)]
 pub(super) struct Log {
-    /// Only what this session was told; the beginning of its id is enough.
+    /// Session to show; the beginning of its id is enough. [default: all]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only what this policy said.
+    /// Policy to show. [default: all]
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     policy: Option<PolicyName>,
-    /// Only this verdict. May be given several times.
+    /// Verdict to show. May be given several times. [default: all]
     #[arg(long = "verdict", value_name = "VERDICT", value_parser = PossibleValuesParser::new(VERDICTS))]
     verdicts: Vec<String>,
-    /// Only what is not older: `30m`, `2h`, `7d`, or a time as in `2026-07-28T09:30:00Z`.
+    /// Oldest line to show: `30m`, `2h`, `7d`, or a time such as `2026-07-28T09:30:00Z`.
     #[arg(long, value_name = "WHEN")]
     since: Option<Since>,
-    /// The newest so many lines.
+    /// Number of lines to show, counted from the newest.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
-    /// Go on, and show every new line as it comes, with its time in UTC.
+    /// Keep running, and print each new line with its time in UTC.
     #[arg(long)]
     follow: bool,
-    /// Also show what a hook could not do, in between. No other filter but `--since` and `--limit` holds for these.
+    /// Show failures of hooks too. Of the filters, only `--since` and `--limit` apply to them.
     #[arg(long)]
     problems: bool,
     /// Print one JSON object per line, with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict,
-    /// reason, facts}`. `at` is in milliseconds since 1970; a line of `--problems` has the verdict `problem`, a reason,
+    /// reason, facts}`. `at` is in milliseconds since 1970. A line of `--problems` has the verdict `problem`, a reason,
     /// and null for the rest.
     #[arg(long)]
     json: bool,

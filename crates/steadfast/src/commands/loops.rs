@@ -6,10 +6,10 @@ mod status;
 mod steps;
 
 super::commands! {
-    /// Takes a request through its stages: intent, shape, decompose, executing, review, complete.
+    /// Take a request through the stages of a loop.
     ///
-    /// A loop can be left at any stage and taken up again, in another session, on another day: where it stands is in the
-    /// ledger. `steadfast run` goes through the same stages without anybody there.
+    /// The stages are intent, shape, decompose, executing, review and complete. The ledger keeps the state of a loop,
+    /// so any session can continue it on any day. `steadfast run --loop` goes through the same stages without a human.
     pub(super) enum LoopCommand {
         Start(start::Start),
         Status(status::Status),

@@ -13,7 +13,7 @@ mod stdio;
 mod tool;
 mod tools;
 
-/// Serves the list of tasks to an agent, as an MCP server on standard input and output. A host starts it.
+/// Serve the task list over MCP on standard input and output.
 #[derive(Debug, Args)]
 pub(super) struct Mcp {}
 

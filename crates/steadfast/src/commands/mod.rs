@@ -1,5 +1,6 @@
 //! The commands, one file each; a command's doc comment is its help.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -24,6 +25,26 @@ macro_rules! commands {
 
 use commands;
 
+/// The commands of the top level, in the groups of its help. Those of daily use come before the semicolon.
+macro_rules! groups {
+    (enum $name:ident { $($group:ident {
+        $($(#[$of_daily:meta])* $daily:ident($daily_type:ty)),* ;
+        $($(#[$of_more:meta])* $more:ident($more_type:ty)),* $(,)?
+    })+ }) => {
+        commands! {
+            enum $name {
+                $($($(#[$of_daily])* $daily($daily_type),)* $($(#[$of_more])* $more($more_type),)*)+
+            }
+        }
+
+        const GROUPS: &[help::Group] = &[$(help::Group {
+            name: stringify!($group),
+            daily: &[$(stringify!($daily)),*],
+            more: &[$(stringify!($more)),*],
+        }),+];
+    };
+}
+
 mod authority;
 mod backtest;
 mod clean;
@@ -34,6 +55,7 @@ mod demo;
 mod doctor;
 mod goal;
 mod guard;
+mod help;
 mod init;
 mod learn;
 mod log;
@@ -57,6 +79,7 @@ mod transcript;
 mod uninstall;
 mod why;
 
+use help::Shown;
 pub(crate) use loops::start::not_clear;
 
 /// What this binary was built from; `build.rs` knows.
@@ -70,69 +93,87 @@ const LONG_VERSION: &str = concat!(
     env!("STEADFAST_PROFILE"),
 );
 
-/// Keeps coding agents on task, on scope and honest about done.
+/// Keep coding agents on task, on scope and honest about done.
 #[derive(Debug, Parser)]
-#[command(name = "steadfast", version, long_version = LONG_VERSION, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human, 64 not understood.")]
+#[command(name = "steadfast", version, long_version = LONG_VERSION, max_term_width = help::WIDTH)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,\n64 invalid usage.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-commands! {
+groups! {
     enum Command {
-        Init(init::Init),
-        Uninstall(uninstall::Uninstall),
-        Off(pause::Off),
-        Pause(pause::Pause),
-        Doctor(doctor::Doctor),
-        Status(status::Status),
-        Why(why::Why),
-        Log(log::Log),
-        #[command(subcommand)]
-        Task(task::Task),
-        #[command(subcommand)]
-        Spec(spec::Spec),
-        #[command(subcommand)]
-        Plan(plan::Plan),
-        #[command(subcommand)]
-        Goal(goal::Goal),
-        Decide(decide::Decide),
-        #[command(subcommand)]
-        Learn(learn::Learn),
-        Recall(recall::Recall),
-        #[command(subcommand)]
-        Loop(loops::LoopCommand),
-        Run(run::Run),
-        Resume(resume::Resume),
-        Progress(progress::Progress),
-        #[command(subcommand)]
-        Guard(guard::Guard),
-        #[command(subcommand)]
-        Transcript(transcript::Transcript),
-        Replay(replay::Replay),
-        Backtest(backtest::Backtest),
-        #[command(subcommand)]
-        Config(config::Config),
-        Clean(clean::Clean),
-        Completions(completions::Completions),
-        Mcp(mcp::Mcp),
-        Demo(demo::Demo),
-        #[command(hide = true)]
-        Sim(sim::Sim),
-        #[command(hide = true)]
-        Supervise(supervise::Supervise),
-        #[command(hide = true)]
-        Neighbours(neighbours::Neighbours),
-        #[command(hide = true)]
-        Refine(refine::Refine),
+        Start {
+            Init(init::Init),
+            Doctor(doctor::Doctor);
+            Demo(demo::Demo),
+            Completions(completions::Completions),
+            Uninstall(uninstall::Uninstall),
+        }
+        Work {
+            #[command(subcommand)]
+            Plan(plan::Plan),
+            #[command(subcommand)]
+            Task(task::Task),
+            Run(run::Run),
+            Resume(resume::Resume);
+            #[command(subcommand)]
+            Spec(spec::Spec),
+            #[command(subcommand)]
+            Loop(loops::LoopCommand),
+            Decide(decide::Decide),
+            #[command(subcommand)]
+            Learn(learn::Learn),
+        }
+        Look {
+            Status(status::Status),
+            Why(why::Why);
+            Progress(progress::Progress),
+            Log(log::Log),
+            Recall(recall::Recall),
+            #[command(subcommand)]
+            Transcript(transcript::Transcript),
+        }
+        Control {
+            #[command(subcommand)]
+            Goal(goal::Goal),
+            Pause(pause::Pause);
+            Off(pause::Off),
+            #[command(subcommand)]
+            Config(config::Config),
+            Clean(clean::Clean),
+        }
+        Advanced {
+            ;
+            #[command(subcommand)]
+            Guard(guard::Guard),
+            Replay(replay::Replay),
+            Backtest(backtest::Backtest),
+            Mcp(mcp::Mcp),
+            #[command(hide = true)]
+            Sim(sim::Sim),
+            #[command(hide = true)]
+            Supervise(supervise::Supervise),
+            #[command(hide = true)]
+            Neighbours(neighbours::Neighbours),
+            #[command(hide = true)]
+            Refine(refine::Refine),
+        }
     }
 }
 
 pub(crate) fn run() -> ExitCode {
-    let mut commands = program();
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let mut commands = match arguments.get(1..) {
+        Some(words) if words == help::ALL => {
+            arguments = ["steadfast", "--help"].map(OsString::from).into();
+            help::with_groups(program(), GROUPS, Shown::All)
+        }
+        _ => program(),
+    };
     let parsed = commands
-        .try_get_matches_from_mut(std::env::args_os())
+        .try_get_matches_from_mut(arguments)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -162,5 +203,6 @@ fn end(done: Result<(), CommandError>) -> ExitCode {
 
 /// All that can be called, with its help.
 fn program() -> clap::Command {
-    authority::with_authority(Cli::command())
+    let commands = help::with_examples(authority::with_authority(Cli::command()));
+    help::with_groups(commands, GROUPS, Shown::Daily)
 }

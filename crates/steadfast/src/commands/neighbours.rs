@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 use steadfast_model::Fact;
-use steadfast_observe::{NeighbourTable, Repository as Checkout};
+use steadfast_observe::{Checkout, NeighbourTable};
 use steadfast_store::make_neighbours;
 
 use crate::background;
@@ -12,7 +12,7 @@ use crate::here;
 /// What git gets for it: nobody waits, and nobody should notice.
 const BUDGET: Duration = Duration::from_secs(10);
 
-/// Makes the table of files that history changes together. The start of a session starts it, beside everything else.
+/// Compute the table of files that change together in the history. The start of a session runs this in the background.
 #[derive(Debug, Args)]
 pub(super) struct Neighbours {}
 

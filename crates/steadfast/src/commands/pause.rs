@@ -8,17 +8,21 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Takes Steadfast out of the way of the running sessions, for good.
+/// Switch the rules off in the running sessions.
+///
+/// Steadfast still records events, but refuses nothing. `steadfast pause --end` switches the rules on again.
 #[derive(Debug, Args)]
 pub(super) struct Off {
     #[command(flatten)]
     which: Which,
 }
 
-/// Takes Steadfast out of the way of the running sessions for a while.
+/// Pause the rules in the running sessions.
+///
+/// Steadfast still records events, but refuses nothing.
 #[derive(Debug, Args)]
 pub(super) struct Pause {
-    /// For how long: `90s`, `10m`, `2h`.
+    /// Length of the pause: `90s`, `10m`, `2h`.
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
     duration: i64,
     /// End a pause, or an `off`, now.
@@ -30,7 +34,7 @@ pub(super) struct Pause {
 
 #[derive(Debug, Args)]
 struct Which {
-    /// This session alone. [default: every running session of this repository]
+    /// Session id. [default: every running session of this repository]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }

@@ -26,62 +26,66 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report;
 
-/// Works on the plan of this worktree: a spec, compiled into tasks.
+/// Load, approve and show the plan of this worktree.
 #[derive(Debug, Subcommand)]
 pub(super) enum Plan {
-    /// Loads a spec, SPEC.md or SPEC.json. What did not change since it was last loaded keeps its status.
+    /// Load a spec or another task list as a plan; unchanged tasks keep their status.
     ///
-    /// A list that is kept elsewhere is loaded as well, with its ids, dependencies and statuses: beads `issues.jsonl`,
+    /// Reads SPEC.md and SPEC.json. Reads these lists with their ids, dependencies and statuses: beads `issues.jsonl`,
     /// `tasks.md` of OpenSpec and spec-kit, `tasks.json` of Task Master, plans of GSD, breakdowns and checklists in
-    /// Markdown. What was done there is `claimed` here.
+    /// Markdown. A task that is done there is `claimed` here.
     ///
-    /// Without a file: the list that `ledger.source` names, as it is now.
+    /// Without a file, reads the list that `ledger.source` names.
     Load {
-        /// The spec or the list of tasks: Markdown, JSON or JSON lines. [default: what `ledger.source` names]
+        /// The spec or the list of tasks: Markdown, JSON or JSON lines. [default: the list that `ledger.source` names]
         file: Option<PathBuf>,
-        /// Load one epic of a beads list only.
+        /// Epic of a beads list to load alone.
         #[arg(long, value_name = "ID", requires = "file")]
         epic: Option<String>,
     },
-    /// Keeps a draft of a plan for a human to read, and closes the plan gate.
+    /// Store a draft of a plan for a human to approve, and close the plan gate.
     ///
-    /// Nothing that is protected is written until they said yes or no. On a yes Steadfast writes the draft to its path.
+    /// Protected files cannot be written until the human approves or rejects the draft. On approval, Steadfast writes
+    /// the draft to its path.
     Propose(draft::Propose),
-    /// Closes the plan gate: of the session inside an agent's call, else of this checkout.
+    /// Close the plan gate: of the session inside an agent's call, else of this checkout.
     Lock(gate::Lock),
-    /// Shows a draft, asks, and approves it: it is signed and written, and the gate opens.
-    Approve(draft::Approve),
-    /// Turns a draft down. The gate opens, and nothing is approved.
-    Reject(gate::Reject),
-    /// Opens the plan gates of this checkout. Nothing is approved by that.
-    Unlock,
-    /// Takes the version of a protected file that was moved aside while the plan gate was closed: it is your own work.
+    /// Show a draft, ask, and approve it.
     ///
-    /// The gate stays closed, and nothing is approved by that.
+    /// Signs the draft, writes it to its path, and opens the plan gate.
+    Approve(draft::Approve),
+    /// Reject a draft, and open the gate.
+    Reject(gate::Reject),
+    /// Open the plan gates of this checkout without approving a plan.
+    Unlock,
+    /// Restore a file that Steadfast moved aside, as your own work.
+    ///
+    /// Steadfast moves a protected file aside if it changes while the plan gate is closed. The gate stays closed, and
+    /// no plan is approved.
     Take {
-        /// The file, from the root of the checkout.
+        /// File, relative to the root of the checkout.
         #[arg(value_name = "FILE")]
         file: String,
     },
-    /// Lists the plans of this worktree, the plan in force first.
+    /// List the plans of this worktree, the plan in force first.
     ///
-    /// Sessions, `status` and the task commands work on the plan in force: of the plans with open tasks, the one that was
+    /// Sessions, `status` and the task commands use the plan in force: of the plans with open tasks, the one that was
     /// loaded or chosen last.
     List {
         /// Print JSON with stable keys: `{plans: [{id, title, spec, in_force, open, done, blocked, run}]}`.
         #[arg(long)]
         json: bool,
     },
-    /// Puts a plan in force.
+    /// Put a plan in force.
     Use {
-        /// The plan, as `steadfast plan list` names it.
+        /// Plan id, as `steadfast plan list` prints it.
         #[arg(value_name = "PLAN")]
         id: String,
     },
-    /// Shows the plan: what it is for, its phases and its tasks.
+    /// Show the plan: its purpose, its phases and its tasks.
     Show {
-        /// The draft that waits for a yes instead. With `--json`: `{hash, title, tasks, path, format, worktree, session,
-        /// proposed_at, replaces, text}`.
+        /// Show the draft that awaits approval instead. With `--json`: `{hash, title, tasks, path, format, worktree,
+        /// session, proposed_at, replaces, text}`.
         #[arg(long)]
         draft: bool,
         /// Print JSON with stable keys: `{plan, feature, spec, description, constraints, criteria, promise, phases: [{id,
@@ -89,21 +93,21 @@ pub(super) enum Plan {
         #[arg(long)]
         json: bool,
     },
-    /// Shows how far the plan is, whether it is approved, and whether the plan gate is closed.
+    /// Show the progress and the approval of the plan, and the state of the plan gate.
     Status {
         /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`; approval: not_required,
-        /// required, approved, unsigned, forged; gate: open, locked. Before it is loaded, `plan` is null and `hash` the
-        /// draft's.
+        /// required, approved, unsigned, forged; gate: open, locked. Before the plan is loaded, `plan` is null, and
+        /// `hash` is that of the draft.
         #[arg(long)]
         json: bool,
     },
-    /// Writes the plan with its statuses as a list that other programs read, and `plan load` reads again.
+    /// Export the plan with its statuses, for other programs and `plan load`.
     Export(export::Export),
-    /// Ends the binding of the sessions that work on the plan: they may stop while its tasks are open.
+    /// Release the sessions that are bound to the plan: they may stop while its tasks are open.
     ///
-    /// The next order to work on the tasks binds a session again.
+    /// The next request to work on the tasks binds a session again.
     Release,
-    /// Puts the plan away, with its decisions file. Its evidence is kept.
+    /// Archive the plan and its decisions file, and keep its evidence.
     Clear,
 }
 

@@ -11,16 +11,16 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{Reader, tell, wait};
 
-/// Shows how the run of this worktree stands, from any terminal.
+/// Show the progress of the run of this worktree.
 #[derive(Debug, Args)]
 pub(super) struct Progress {
-    /// Which run. [default: the last one of this worktree]
+    /// Run id. [default: the last run of this worktree]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Show it again whenever something changed, until it is over or paused.
+    /// Print again after each change, until the run ends or pauses.
     #[arg(long, conflicts_with = "json")]
     follow: bool,
-    /// The whole report: evidence of each task, what each unit cost, what is left.
+    /// Print the full report: evidence of each task, cost of each unit, remaining work.
     #[arg(long, conflicts_with_all = ["json", "follow"])]
     report: bool,
     /// Print JSON with stable keys: `{run, plan, spec, host, branch, state, reason, alive, wave, waves, tasks: {done, all},

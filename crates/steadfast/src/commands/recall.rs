@@ -11,17 +11,17 @@ use crate::recalled;
 /// How many learnings are shown, and how many steps and decisions.
 const SHOWN: usize = 10;
 
-/// Shows what is remembered of a piece of work: what was learned, what was done and decided, the nearest first.
+/// Show learnings, steps and decisions related to some work.
 #[derive(Debug, Args)]
 pub(super) struct Recall {
-    /// Words the work is about.
+    /// Keywords of the work.
     words: Vec<String>,
-    /// A file or folder it is about. May be given several times.
+    /// Related file or folder. May be given several times.
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// Print JSON with stable keys: `{recalled: [{what, reason, text, why, files: [path], at, session, id, kind, status,
-    /// confidence, score}]}`; `what` is learning, step or decision, `reason` same file, same folder, keyword or key
-    /// decision, and what one has not is null.
+    /// Print JSON with stable keys: `{recalled: [{what, reason, text, why, files: [path], at, session, id, kind,
+    /// status, confidence, score}]}`; `what` is learning, step or decision; `reason` is same file, same folder, keyword
+    /// or key decision. A missing value is null.
     #[arg(long)]
     json: bool,
 }

@@ -7,15 +7,16 @@ use steadfast_work::refine::refine;
 
 use crate::{background, environment, error::CommandError, here};
 
-/// Asks the user's command what else belongs to a goal. The hook of a prompt starts it, beside everything else.
+/// Ask the user's command for files that belong to a goal. The hook of a prompt runs this in the background.
 #[derive(Debug, Args)]
 pub(super) struct Refine {
+    /// Session id.
     #[arg(long)]
     session: String,
-    /// The number of the human's prompt.
+    /// Number of the human's prompt.
     #[arg(long)]
     prompt: u64,
-    /// How long the command may take.
+    /// Time limit for the command in seconds.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 }

@@ -2,9 +2,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
-use steadfast_model::{EventKind, Goal, Opinion, Rules, Score};
+use steadfast_model::{EventKind, Goal, PolicyOpinion, Rules, Score};
 use steadfast_text::{count, printable};
-use steadfast_work::replay::{Fold, Judged, ReplayedAction, ReplayedActions};
+use steadfast_work::replay::{Fold, ReplayedAction, ReplayedActions, ReplayedEvent};
 
 use super::transcript::sessions;
 use crate::error::CommandError;
@@ -13,23 +13,23 @@ use crate::output::{note, tell};
 
 mod picture;
 
-/// Folds a session that was through the rules, and shows what they would have said.
+/// Replay a past session through the current rules.
 ///
-/// Nothing is changed, and nothing is done. The rules are those of this repository, or the default ones. Tasks of a
-/// session that was are not known: the stop gate has nothing to hold it by.
+/// Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
+/// gate has no verdicts here, because the tasks of a past session are not known.
 #[derive(Debug, Args)]
 pub(super) struct Replay {
-    /// The transcript.
+    /// Transcript of the session.
     file: PathBuf,
-    /// What the session was for, where its first prompt does not say.
+    /// Goal of the session, if its first prompt does not state it.
     #[arg(long)]
     goal: Option<String>,
-    /// A path that belongs to it: a file, a folder with a `/` behind it, or a pattern. May be given again.
+    /// Path in scope: a file, a folder with a trailing `/`, or a pattern. May be given several times.
     #[arg(long = "scope", value_name = "GLOB")]
     scope: Vec<String>,
     /// Print one JSON object per action, with stable keys: `{n, tool, target, score, level, type, reasons, verdict}`.
-    /// `score` is 1 to 10; what only reads is free, and 10. `verdict` is the strictest: `pass`, `note`, `context`, `ask`,
-    /// `continue` or `deny`, whatever the mode leaves of it.
+    /// `score` is 1 to 10; a call that only reads is free, and scores 10. `verdict` is the strictest one before the
+    /// mode applies: `pass`, `note`, `context`, `ask`, `continue` or `deny`.
     #[arg(long)]
     json: bool,
 }
@@ -94,7 +94,7 @@ pub(super) fn rules() -> Result<Rules, CommandError> {
     }
 }
 
-fn line(judged: &Judged, opinion: &Opinion) -> String {
+fn line(judged: &ReplayedEvent, opinion: &PolicyOpinion) -> String {
     let what = match &judged.event.kind {
         EventKind::PreTool(call) => format!("{} {}", call.tool, target(&call.action, "", &judged.event.cwd)),
         EventKind::PostTool(result) => {
@@ -102,7 +102,7 @@ fn line(judged: &Judged, opinion: &Opinion) -> String {
         }
         other => other.label().to_owned(),
     };
-    let Opinion { policy, mode, verdict } = opinion;
+    let PolicyOpinion { policy, mode, verdict } = opinion;
     format!(
         "{}  {policy} ({mode})  {}  {}\n    {}",
         judged.event.at,

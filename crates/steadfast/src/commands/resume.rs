@@ -18,18 +18,20 @@ use crate::output::{note, tell};
 
 use super::run::{self, Flags};
 
+/// Continue a run, a loop or a plan.
+///
 /// Continues the run or the loop of this worktree, or its plan in a new session.
 #[derive(Debug, Args)]
 pub(super) struct Resume {
-    /// Which run. [default: the last one of this worktree that is not over]
+    /// Run id. [default: the last unfinished run of this worktree]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// End the run instead: its worktrees go, its branch stays with what was done.
+    /// End the run instead: remove its worktrees, and keep its branch with the finished work.
     #[arg(long)]
     give_up: bool,
     #[command(flatten)]
     flags: Flags,
-    /// Without a human: `claude -p`, `codex exec`.
+    /// Start the session without a human: `claude -p`, `codex exec`.
     #[arg(long)]
     headless: bool,
     /// Print the command, and start nothing.

@@ -14,7 +14,7 @@ use steadfast_model::{Host, Limits, Loop, PlanId, Run as RunRow, RunSettings};
 use steadfast_runner::lifecycle::{self, Leg};
 use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
-use steadfast_runner::run::{Outcome, Until};
+use steadfast_runner::run::{RunOutcome, Until};
 use steadfast_runner::source::{RunSource, tell_tracker};
 use steadfast_work::{Repository, spec_file};
 
@@ -26,31 +26,32 @@ use crate::report;
 use console::Terminal;
 use display::Display;
 
-/// Works a spec off with agents, in waves: each unit in a worktree of its own, checked, merged, recorded.
+/// Run agents on a spec, and merge their checked work.
 ///
-/// Your branch and what is not committed stay as they are: what was done is on a branch of its own at the end. Ctrl-C
-/// pauses; `steadfast resume` goes on, also after a crash, and redoes nothing that was done.
+/// Units of work run in waves, each in its own git worktree. Your branch and your uncommitted changes stay as they are; the result is on a
+/// separate branch. Ctrl-C pauses the run. `steadfast resume` continues it, after a crash too, and repeats no finished
+/// work.
 #[derive(Debug, Args)]
 pub(super) struct Run {
-    /// SPEC.md or SPEC.json; or a request in words, for which an agent writes the spec.
+    /// SPEC.md or SPEC.json, or a request in words, for which an agent writes the spec.
     #[arg(value_name = "SPEC", required_unless_present = "epic")]
     what: Option<PathBuf>,
-    /// The open issues of this epic of beads instead. Each is claimed there when it is begun, and closed when it lands.
+    /// Epic of beads with the open issues to work on instead. Steadfast claims each issue at its start, and closes it
+    /// after its merge.
     #[arg(long, value_name = "ID", conflicts_with_all = ["what", "looped"])]
     epic: Option<String>,
-    /// With a look at the spec first, experts who review what was done, and a gate at the end. A request in words always
-    /// is.
+    /// Judge the spec first, review the result with experts, and end with a gate. Always on for a request in words.
     #[arg(long = "loop")]
     looped: bool,
-    /// Put a loop away that is not finished, and begin anew.
+    /// Archive an unfinished loop, and start a new one.
     #[arg(long)]
     fresh: bool,
-    /// Begin although the request is not clear enough, and say why.
+    /// Reason to start although the request is not clear enough.
     #[arg(long = "override", value_name = "WHY")]
     overridden: Option<String>,
     #[command(flatten)]
     flags: Flags,
-    /// Begin from the last commit although files were changed since: agents do not see those changes.
+    /// Start from the last commit despite uncommitted changes; agents do not see those changes.
     #[arg(long)]
     from_head: bool,
 }
@@ -58,10 +59,10 @@ pub(super) struct Run {
 /// What differs from the settings this time.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Flags {
-    /// Which agent works. [default: run.host, or the one that is installed]
+    /// Host of the agents. [default: run.host, or the installed one]
     #[arg(long, value_name = "HOST", value_parser = parse_host)]
     pub(super) host: Option<Host>,
-    /// How many agents work at once. [default: run.parallel, 3]
+    /// Number of agents at the same time. [default: run.parallel, 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
     #[command(flatten)]
@@ -186,7 +187,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
-    let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
+    let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
     let untold = tell_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;
@@ -197,11 +198,11 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
         tell!("{line}")?;
     }
     match outcome {
-        Outcome::Complete | Outcome::Reached => Ok(()),
-        Outcome::NeedsReview(claimed) => {
+        RunOutcome::Complete | RunOutcome::Reached => Ok(()),
+        RunOutcome::NeedsReview(claimed) => {
             Err(steadfast_runner::RunError::NeedsReview { run: row.id, branch: row.branch, claimed }.into())
         }
-        Outcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
+        RunOutcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
     }
 }
 

@@ -10,38 +10,38 @@ use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario, expert};
 use crate::environment;
 use crate::error::CommandError;
 
-/// Runs the simulated agent in this directory: the host `sim`.
+/// Run the simulated agent, the host `sim`, in this directory.
 ///
-/// Prints one JSON object a line on standard output, `{moment, …}`, as things happen. Exits with 0 when the agent
-/// stopped and nobody objected, else with 1.
+/// Prints one JSON object per line on standard output, `{moment, …}`, as events happen. Exits with 0 if the agent
+/// stopped without a refusal, else with 1.
 #[derive(Debug, Args)]
 pub(super) struct Sim {
-    /// What the agent says and does; without it, it works through the tasks of the ledger. `${CWD}` and `${STEADFAST}`
-    /// are filled in.
+    /// Script of the agent, with `${CWD}` and `${STEADFAST}` filled in. Without it, the agent works through the tasks
+    /// of the ledger.
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// What the human asks first.
+    /// First prompt of the human.
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The session's id; a new one if not given.
+    /// Session id. [default: a new one]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// How many refusals to stop it grants in a row; 0 is no limit.
+    /// Number of refused stops in a row before the agent stops anyway; 0 means no limit.
     #[arg(long, value_name = "N")]
     stop_cap: Option<u32>,
-    /// After how many answers it stops.
+    /// Number of answers before the agent stops.
     #[arg(long, value_name = "N")]
     max_turns: Option<u32>,
-    /// What each answer costs; the sum so far is printed after each.
+    /// Cost of each answer in US dollars; prints the sum after each answer.
     #[arg(long, value_name = "USD")]
     cost_per_turn: Option<f64>,
-    /// At which cost it stops.
+    /// Cost limit in US dollars.
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
-    /// It is asked for its opinion in `--prompt`: it answers, and does nothing.
+    /// Answer as an expert whose opinion `--prompt` asks for, and change nothing.
     #[arg(long, requires = "prompt", conflicts_with = "scenario")]
     expert: bool,
-    /// How long a task of the ledger takes.
+    /// Time for each task of the ledger in seconds.
     #[arg(long, value_name = "SECONDS")]
     pace: Option<f64>,
 }

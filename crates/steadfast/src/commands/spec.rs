@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
-use steadfast_plan::Report;
-use steadfast_plan::{Compiled, Format, Problem, compile as compile_spec, format_of, not_read, render};
+use steadfast_plan::LintReport;
+use steadfast_plan::{Compiled, ListFormat, Problem, compile as compile_spec, format_of, not_read, render};
 use steadfast_text::count;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
@@ -15,32 +15,32 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put, put_aside, tell};
 
-/// Looks at a spec, SPEC.md or SPEC.json, or a list that `plan load` reads, and changes nothing.
+/// Compile, count and lint a spec without changing anything.
 #[derive(Debug, Subcommand)]
 pub(super) enum Spec {
-    /// Shows the plan of a spec, with generated tasks in.
+    /// Show the plan of a spec, with generated tasks.
     Compile {
-        /// The spec; `-` is standard input.
+        /// Spec, or another list that `plan load` reads; `-` is standard input.
         file: PathBuf,
         /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
-        /// verified_by,
-        /// blocked_by}], warnings: [{code, message, line}]}`. `verified_by`: the generated task that runs `verify`. Tasks of a list that were begun have a `status`, too.
+        /// verified_by, blocked_by}], warnings: [{code, message, line}]}`. `verified_by`: the generated task that runs
+        /// `verify`. A task that was started in its list also has a `status`.
         #[arg(long)]
         json: bool,
     },
-    /// Counts the tasks of its plan, generated ones among them.
+    /// Count the tasks of the plan, with generated ones.
     Count {
-        /// The spec; `-` is standard input.
+        /// Spec, or another list that `plan load` reads; `-` is standard input.
         file: PathBuf,
     },
-    /// Says what is wrong with a spec, all at once.
+    /// Report all problems of a spec.
     Lint {
-        /// The spec; `-` is standard input.
+        /// Spec, or another list that `plan load` reads; `-` is standard input.
         file: PathBuf,
         /// Print JSON with stable keys: `{ok, problems: [{code, severity, line, column, message, help}]}`.
         #[arg(long)]
         json: bool,
-        /// Run the check of every open task in this checkout, and warn about those that pass before any work is done.
+        /// Run the check of every open task in this checkout, and warn about checks that pass before any work.
         #[arg(long)]
         run_checks: bool,
     },
@@ -136,7 +136,7 @@ fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
                 compiled.warnings.sort_by_key(|problem| problem.line);
             }
             say_apart(&compiled);
-            (Report { problems: compiled.warnings.clone() }, Some(understood(&compiled)))
+            (LintReport { problems: compiled.warnings.clone() }, Some(understood(&compiled)))
         }
         Err(report) => (report, None),
     };
@@ -213,7 +213,7 @@ pub(super) fn understood(compiled: &Compiled) -> String {
 }
 
 /// Says what a file is that is not our own.
-pub(super) fn say_format(format: Format, name: &str) {
+pub(super) fn say_format(format: ListFormat, name: &str) {
     if !format.is_spec() {
         note!("`{name}` is {}", format.describe());
     }

@@ -8,7 +8,7 @@ use steadfast_model::{
     Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, SessionId,
     State, Status as TaskStatus, Tally, TaskId,
 };
-use steadfast_observe::{Branch, Point, Repository as Checkout};
+use steadfast_observe::{Branch, Checkout, Point};
 use steadfast_runner::lifecycle;
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
@@ -27,7 +27,7 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report::{self, Summary};
 
-/// Shows this repository: its tasks, its sessions and what needs a human.
+/// Show tasks, sessions and everything that needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:

@@ -9,32 +9,35 @@ use clap::Args;
 use steadfast_hosts::Sandbox;
 use steadfast_model::{PlanId, TaskId};
 use steadfast_work::SANDBOX;
-use steadfast_work::task_list::checking::Run;
+use steadfast_work::task_list::checking::CheckAttempt;
 use steadfast_work::task_list::confinement::Confinement;
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 
-/// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
+/// Run the check of a task to its end. `task done` starts this with the lock as standard input.
 #[derive(Debug, Args)]
 pub(super) struct Supervise {
+    /// Plan id.
     #[arg(long, default_value = "")]
     plan: String,
+    /// Task id.
     #[arg(long, default_value = "", required_unless_present = "stated")]
     task: String,
+    /// Run id.
     #[arg(long, default_value = "")]
     run: String,
-    /// A command that the request states instead of the check of a task.
+    /// Command that the request states, instead of the check of a task.
     #[arg(long, value_name = "COMMAND", requires = "report", conflicts_with = "leave")]
     stated: Option<String>,
-    /// Where what came of that command is left.
+    /// File for the result of that command.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// The checkout it is for.
+    /// Checkout to run in.
     #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// Start a process that does it, and end.
+    /// Start a background process for the check, and exit.
     #[arg(long)]
     leave: bool,
 }
@@ -61,7 +64,8 @@ impl Supervise {
                 .and_then(|text| std::fs::write(report, text))
                 .map_err(|error| self.not_begun(format_args!("`{}`: {error}", report.display())));
         }
-        let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
+        let run =
+            CheckAttempt { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
         let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
         Ok(list.supervise(&run, &mut confinement, &AtomicBool::new(false))?)
     }

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
-use steadfast_work::task_list::{Asked, PATIENCE, TaskList, word};
+use steadfast_work::task_list::{CloseOptions, PATIENCE, TaskList, word};
 use steadfast_work::tracker::COMMAND;
 
 use crate::error::CommandError;
@@ -10,88 +10,103 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report;
 
-/// Works on the list of tasks of this worktree.
+/// Add, start, check and close the tasks of this worktree.
 #[derive(Debug, Subcommand)]
 pub(super) enum Task {
-    /// Adds a task.
+    /// Add a task.
     Add(Add),
-    /// Lists all tasks.
+    /// List all tasks.
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Lists the tasks that can be started now.
+    /// List the tasks that can start now.
     Ready {
         #[command(flatten)]
         output: Output,
     },
-    /// Shows the task to do next.
+    /// Show the next task to do.
     Next {
         #[command(flatten)]
         output: Output,
     },
-    /// Shows one task.
+    /// Show one task.
     Show {
+        /// Task id, such as 2 or 2.1.
         id: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Starts a task; the session that does so works on the list from then on.
-    Start { id: String },
-    /// Closes a task: runs its check, and closes it when that passes.
+    /// Start a task, and bind this session to the task list.
+    Start {
+        /// Task id, such as 2 or 2.1.
+        id: String,
+    },
+    /// Run the check of a task, and close the task if the check passes.
     Done(Done),
-    /// Runs the check of every done task whose files changed since, each distinct check once.
+    /// Rerun each distinct check of the done tasks whose files changed.
     Check {
         #[command(flatten)]
         patience: Patience,
     },
-    /// Waits for the check of a task that runs.
+    /// Wait for the running check of a task.
     Wait {
+        /// Task id, such as 2 or 2.1.
         id: String,
         #[command(flatten)]
         patience: Patience,
     },
-    /// Adds a line to what is known of a task.
-    Note { id: String, text: String },
-    /// Sets a task aside that cannot go on.
-    Block {
+    /// Add a note to a task.
+    Note {
+        /// Task id, such as 2 or 2.1.
         id: String,
-        /// What stands in the way.
+        /// Text of the note.
+        text: String,
+    },
+    /// Block a task that cannot continue.
+    Block {
+        /// Task id, such as 2 or 2.1.
+        id: String,
+        /// Reason for the block.
         #[arg(long, value_name = "REASON")]
         why: String,
     },
-    /// Puts a blocked task back.
-    Unblock { id: String },
+    /// Unblock a task.
+    Unblock {
+        /// Task id, such as 2 or 2.1.
+        id: String,
+    },
 }
 
 #[derive(Debug, Default, Args)]
 pub(super) struct Add {
-    /// What is to be done, in one line.
+    /// The task, in one line.
     pub(super) title: String,
-    /// The task's id; the next free number if not given.
+    /// Task id. [default: the next free number]
     #[arg(long)]
     pub(super) id: Option<String>,
-    /// A file it is about. May be given several times.
+    /// Related file. May be given several times.
     #[arg(long = "file", value_name = "PATH")]
     pub(super) files: Vec<String>,
-    /// A task that has to be done before it. May be given several times.
+    /// Task that must be done first. May be given several times.
     #[arg(long = "after", value_name = "ID")]
     pub(super) after: Vec<String>,
-    /// The command that proves it done: it is closed when that exits with 0.
+    /// Command that proves the task done by exiting with 0.
     #[arg(long, value_name = "COMMAND")]
     pub(super) verify: Option<String>,
 }
 
 #[derive(Debug, Default, Args)]
 pub(super) struct Done {
+    /// Task id, such as 2 or 2.1.
     pub(super) id: String,
-    /// A picture that shows it, taken after the change.
+    /// Picture that proves the task done, taken after the change.
     #[arg(long, value_name = "FILE")]
     pub(super) artifact: Option<std::path::PathBuf>,
-    /// Close it without its check.
+    /// Close the task without its check.
     #[arg(long, conflicts_with_all = ["artifact", "accept_check"])]
     pub(super) force: bool,
-    /// Say yes to what the check runs by now.
+    /// Accept the commands that the check runs now.
     #[arg(long)]
     pub(super) accept_check: bool,
     #[command(flatten)]
@@ -100,7 +115,7 @@ pub(super) struct Done {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Patience {
-    /// How long to wait for the check; it goes on after that.
+    /// Time to wait for the check in seconds; the check continues after that.
     #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs())]
     wait: u64,
 }
@@ -173,14 +188,14 @@ impl Task {
                 report::started(list, &started)
             }
             Self::Done(Done { id, artifact, force, accept_check, patience }) => {
-                let asked = Asked { artifact, force, accept_check, patience: patience.time(), sandbox };
+                let asked = CloseOptions { artifact, force, accept_check, patience: patience.time(), sandbox };
                 let closing = list.done(&TaskId::new(id), &asked)?;
                 report::closing(list, &closing)
             }
-            Self::Check { patience } => report::rechecked(&list.check_stale(&Asked {
+            Self::Check { patience } => report::rechecked(&list.check_stale(&CloseOptions {
                 patience: patience.time(),
                 sandbox,
-                ..Asked::default()
+                ..CloseOptions::default()
             })?),
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;

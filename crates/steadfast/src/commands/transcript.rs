@@ -8,13 +8,13 @@ mod show;
 mod stats;
 
 super::commands! {
-    /// Looks at sessions as Claude Code and Codex wrote them down, also those from before Steadfast.
+    /// Search and summarize the transcripts of Claude Code and Codex.
     pub(super) enum Transcript {
-        /// Sums sessions up: prompts, calls, compactions, interrupts, tokens.
+        /// Summarize sessions: prompts, calls, compactions, interrupts, tokens.
         Stats(stats::Stats),
-        /// Shows a session as a timeline: when, who, what, and how it ended.
+        /// Show a session as a timeline of prompts, messages and calls.
         Show(show::Show),
-        /// Finds what was said or called for, and in which session.
+        /// Find text in the sessions.
         Find(find::Find),
     }
 }
@@ -22,7 +22,7 @@ super::commands! {
 /// Which sessions.
 #[derive(Debug, Args)]
 pub(super) struct Which {
-    /// Transcripts, or folders of them. By default those of this repository.
+    /// Transcripts, or folders of transcripts. [default: those of this repository]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

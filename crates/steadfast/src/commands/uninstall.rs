@@ -1,5 +1,5 @@
 use clap::Args;
-use steadfast_hosts::install::{self, Scope};
+use steadfast_hosts::install::{self, InstallScope};
 use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_work::setup::Exclude;
@@ -10,13 +10,13 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Takes Steadfast out of this repository and gives back what was there.
+/// Remove Steadfast, and restore the files from before.
 #[derive(Debug, Args)]
 pub(super) struct Uninstall {
-    /// Show what would change, and change nothing.
+    /// Show the changes, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Delete tasks, history and journals too. Without it they are kept, and `init` brings them back.
+    /// Delete tasks, history and journals too. Without it they are kept, and `init` restores them.
     #[arg(long)]
     purge: bool,
 }
@@ -26,7 +26,7 @@ impl Uninstall {
         let setup = here::setup()?;
         let user_state = environment::user_state();
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
-        let plan = install::plan_uninstall(&Host::REAL, &Scope::ALL, &setup.install, &in_use)?;
+        let plan = install::plan_uninstall(&Host::REAL, &InstallScope::ALL, &setup.install, &in_use)?;
         diff::show_plan(&plan, self.dry_run)?;
         if self.dry_run {
             note!("nothing was changed: this was a dry run over {} files", plan.changes.len());

@@ -8,13 +8,13 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::put;
 
-/// Explains the last refusal: one line, then the longer story and what to do next.
+/// Explain the last refusal, and suggest the next step.
 ///
-/// Where a session was let go since, as capped, as all blocked, or because the tasks could not be read, that is
-/// explained. Inside an agent's session it is about that session.
+/// If the session was allowed to stop since then, explains that instead. The reasons are the limit of refusals, only
+/// blocked tasks, and tasks that could not be read. Inside an agent's session, explains refusals of that session only.
 #[derive(Debug, Args)]
 pub(super) struct Why {
-    /// Of this session; the beginning of its id is enough. [default: of any, inside an agent of the agent's own]
+    /// Session to explain; the beginning of its id is enough. [default: any session; inside an agent, its own]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts,

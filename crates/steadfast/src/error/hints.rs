@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use steadfast_hook::StepError;
+use steadfast_hook::EventError;
 use steadfast_hosts::install::InstallError;
 use steadfast_hosts::transcript::ListingError;
 use steadfast_runner::RunError;
@@ -112,9 +112,9 @@ impl From<LedgerError> for CommandError {
     }
 }
 
-impl From<StepError> for CommandError {
-    fn from(error: StepError) -> Self {
-        use StepError as E;
+impl From<EventError> for CommandError {
+    fn from(error: EventError) -> Self {
+        use EventError as E;
         let said = Self::failure(chain(&error));
         hints!(said, error, {
             E::Session(SessionError::Locked(_)) => ("a hook of this session is at work; try again in a moment"),
@@ -441,7 +441,7 @@ impl From<RunError> for CommandError {
                 ("`steadfast loop waive ID --why REASON` takes an objection as it is; `steadfast resume` goes on then"),
             E::BudgetSpent { .. } => ("`steadfast resume --budget USD` allows it more"),
             E::BranchGone(_) => ("it held what was done; `git reflog` may still know where it was"),
-            E::Grounds(_) | E::NoTree => ("`steadfast doctor` looks at this repository"),
+            E::Worktree(_) | E::NoTree => ("`steadfast doctor` looks at this repository"),
             E::Folder { .. } => ("make room there, or see to its permissions"),
             E::NotWritten { .. } => ("make room there, or see to its permissions; `steadfast resume` goes on"),
             E::Lease(_) | E::Circle(_) | E::Thread(_) | E::TakenOver | E::LoopLock { .. } =>,

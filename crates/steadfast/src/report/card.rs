@@ -1,7 +1,7 @@
 use steadfast_model::{EvidenceClass, Finding, FindingSeverity, Loop, Resolution};
 use steadfast_plan::Card;
 use steadfast_runner::gate::StatedRun;
-use steadfast_runner::review::Judged;
+use steadfast_runner::review::GateOutcome;
 use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
@@ -10,7 +10,7 @@ use steadfast_work::task_list::StatedEnd;
 use crate::error::CommandError;
 
 /// What is said of a loop that passed its gate.
-pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> Result<String, CommandError> {
+pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &GateOutcome) -> Result<String, CommandError> {
     let loops = Loops::of(repository)?;
     let (tasks, reviews) = (loops.tasks(looped)?, loops.reviews(looped)?);
     let ended = |run: &StatedRun| if run.end == StatedEnd::Passed { "passed" } else { "waived" };

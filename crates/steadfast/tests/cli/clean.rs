@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use steadfast_model::{
-    Answer, Change, Event, EventKind, Facts, Gate, GateScope, GateState, Host, Millis, Mode, Opinion, PolicyName,
+    Answer, Change, Event, EventKind, Facts, Gate, GateScope, GateState, Host, Millis, Mode, PolicyName, PolicyOpinion,
     Record, SessionId, Verdict,
 };
 use steadfast_store::ledger::{HistoryFilter, Ledger};
@@ -32,7 +32,7 @@ fn event_with(sandbox: &Sandbox, session: &str, days: i64, change: Change) -> Se
         at,
         EventKind::Interrupt,
     );
-    let opinion = Opinion {
+    let opinion = PolicyOpinion {
         policy: PolicyName::Completion,
         mode: Mode::Enforce,
         verdict: Verdict::Continue { reason: "2 of 3 tasks are open".into() },

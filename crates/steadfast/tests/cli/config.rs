@@ -163,7 +163,6 @@ fn an_agent_may_not_set_anything() {
     assert!(sandbox.as_agent("s-1", &["config", "show"]).status.success());
 }
 
-#[cfg(unix)]
 #[test]
 fn a_file_behind_a_link_is_changed_where_it_is_with_its_permissions() {
     use std::os::unix::fs::PermissionsExt;

@@ -77,7 +77,6 @@ fn a_demo_that_nobody_reads_to_its_end_leaves_nothing_behind_either() {
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_demo_that_is_killed_is_swept_up() {
     let temporary = tempfile::tempdir().unwrap();

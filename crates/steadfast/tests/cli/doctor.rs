@@ -83,7 +83,7 @@ fn event_at(sandbox: &Sandbox, session: &str, at: Millis) -> Event {
 fn step_at(sandbox: &Sandbox, session: &str, at: Millis) {
     let place = sandbox.place();
     let config = steadfast_store::ConfigFiles::of(&place, None);
-    steadfast_hook::step(&place, &config, event_at(sandbox, session, at)).unwrap();
+    steadfast_hook::handle_event(&place, &config, event_at(sandbox, session, at)).unwrap();
 }
 
 fn codex() -> Sandbox {
@@ -187,7 +187,7 @@ fn a_repository_that_a_plugin_calls_is_wired() {
     fs::remove_file(sandbox.root().join(".claude/settings.local.json")).unwrap();
     let place = sandbox.place();
     let event = Event { via: Via::Plugin, ..event_at(&sandbox, "s-1", now()) };
-    steadfast_hook::step(&place, &steadfast_store::ConfigFiles::of(&place, None), event).unwrap();
+    steadfast_hook::handle_event(&place, &steadfast_store::ConfigFiles::of(&place, None), event).unwrap();
     assert!(!codes(&sandbox).contains(&"not-wired".to_owned()));
 }
 

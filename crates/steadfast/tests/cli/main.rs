@@ -25,6 +25,7 @@ mod folder_tasks;
 mod gate;
 mod goal;
 mod guard;
+mod help;
 mod housekeeping;
 mod in_run;
 mod installed;

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use steadfast_testkit::skip;
-use xtask_package::{Completions, Effort, Product, SHELLS, Target};
+use xtask_package::{Effort, PackageTarget, Product, SHELLS, ShellCompletions};
 
 use crate::sandbox::{may_mount, program};
 
@@ -133,18 +133,18 @@ fn sources() -> PathBuf {
 }
 
 /// The machine that the program under test was built for.
-fn target() -> &'static Target {
+fn target() -> &'static PackageTarget {
     let version = said(Command::new(program()).arg("--version"));
     let triple = version.lines().find_map(|line| line.strip_prefix("target ")).unwrap();
-    Target::of(triple).unwrap_or_else(|| panic!("there are no packages for {triple}"))
+    PackageTarget::of(triple).unwrap_or_else(|| panic!("there are no packages for {triple}"))
 }
 
 /// Writes packages of `binary`.
 fn package<T>(binary: &Path, make: impl FnOnce(&Product<'_>) -> xtask::Result<T>) -> T {
-    static COMPLETIONS: OnceLock<Vec<Completions>> = OnceLock::new();
+    static COMPLETIONS: OnceLock<Vec<ShellCompletions>> = OnceLock::new();
     let completions = COMPLETIONS.get_or_init(|| {
         let script = |shell| said(Command::new(program()).args(["completions", shell])).into_bytes();
-        SHELLS.into_iter().map(|(shell, file)| Completions { shell, file, script: script(shell) }).collect()
+        SHELLS.into_iter().map(|(shell, file)| ShellCompletions { shell, file, script: script(shell) }).collect()
     });
     let product = Product {
         sources: &sources(),

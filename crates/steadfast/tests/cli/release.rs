@@ -85,7 +85,7 @@ fn every_shell_gets_completions_without_what_is_hidden() {
             assert!(script.contains(command), "{shell}: {command}");
         }
         // `demo --host sim` is no command.
-        let plain = script.lines().filter(|line| !line.contains("Who plays the agent"));
+        let plain = script.lines().filter(|line| !line.contains("Host of the agent"));
         let hidden = plain.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).any(|word| word == "sim");
         assert!(!hidden, "{shell} offers what is hidden");
     }

@@ -87,7 +87,6 @@ fn a_damaged_ledger_is_named_with_what_to_do() {
     sandbox.ok(&["status"]);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_session_that_cannot_be_told_does_not_undo_what_was_done() {
     let sandbox = with_tasks(&["One"]);
@@ -100,7 +99,6 @@ fn a_session_that_cannot_be_told_does_not_undo_what_was_done() {
     assert_eq!(status_of(&sandbox), [("1".to_owned(), "done".to_owned())]);
 }
 
-#[cfg(unix)]
 #[test]
 fn what_is_no_file_in_a_sessions_folder_is_not_waited_for() {
     let sandbox = with_tasks(&["One"]);

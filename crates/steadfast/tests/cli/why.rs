@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use steadfast_model::{
-    Action, Agent, AgentId, Answer, Direction, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName,
+    Action, Agent, AgentId, Answer, Direction, Event, EventKind, Facts, Host, Millis, Mode, PolicyName, PolicyOpinion,
     Record, Ruling, SessionId, ToolCall, Verdict,
 };
 
@@ -56,7 +56,7 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
     let at = Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap());
     let plain = Event::plain(SessionId::new("s-9"), Host::Claude, "/repo", at, EventKind::PreTool(call));
     let event = Event { agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }), ..plain };
-    let opinions = vec![Opinion { policy: PolicyName::Completion, mode, verdict }];
+    let opinions = vec![PolicyOpinion { policy: PolicyName::Completion, mode, verdict }];
     let answer = Answer { ruling, ..Answer::default() };
     let (changes, effects) = (Vec::new(), Vec::new());
     sandbox.invent(Record { event, facts: Facts::default(), opinions, answer, changes, effects });
@@ -384,7 +384,6 @@ fn inside_an_agent_it_is_about_its_own_session() {
 }
 
 /// Root may write anywhere, so as root this is nobody's process.
-#[cfg(unix)]
 #[test]
 fn a_ledger_that_cannot_be_written_hides_nothing() {
     use std::os::unix::process::CommandExt;

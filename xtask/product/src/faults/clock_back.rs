@@ -3,11 +3,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{Event, EventKind, Host, Millis, PromptOrigin, SessionId, Stopping};
 use steadfast_store::ledger::{Claiming, Ledger};
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -17,18 +17,18 @@ const HOUR: i64 = 3_600_000;
 /// Refusals in a row without a tool call, by default.
 const MAX_IDLE: u64 = 3;
 
-pub(super) fn clock_back(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
-    let ahead = if luck.below(2) == 0 { HOUR } else { 365 * 24 * HOUR };
+pub(super) fn clock_back(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
+    let ahead = if rng.below(2) == 0 { HOUR } else { 365 * 24 * HOUR };
     let now = Millis(i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?);
     let later = |by: i64| Millis(now.0 + by);
     scene.init(3)?;
 
     // The first owner, in the time ahead.
     take(scene, "s-1", later(ahead))?;
-    let spent = 1 + luck.below(2);
+    let spent = 1 + rng.below(2);
     for n in 0..spent {
         let stop = EventKind::Stop(Stopping { again: n > 0, last_message: None, background: None, wakeups: 0 });
-        let answer = step(&scene.place(), &scene.config(), event(scene, "s-1", later(ahead), stop))?;
+        let answer = handle_event(&scene.place(), &scene.config(), event(scene, "s-1", later(ahead), stop))?;
         if answer.ruling.is_pass() {
             return Err("a stop in the time ahead was let go".into());
         }
@@ -51,7 +51,7 @@ pub(super) fn clock_back(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 
     // Not heard of for five hours: it counts as silent, though it was heard of in the time ahead.
     let prompt = EventKind::prompt("do the tasks", PromptOrigin::Human);
-    step(&scene.place(), &scene.config(), event(scene, "s-3", later(HOUR + 5 * HOUR), prompt))?;
+    handle_event(&scene.place(), &scene.config(), event(scene, "s-3", later(HOUR + 5 * HOUR), prompt))?;
     held(scene, "s-3", "after hours of silence a prompt takes the plan")?;
 
     // Whoever starts a task has the plan, whatever the clock said when the last owner took it.

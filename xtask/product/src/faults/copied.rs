@@ -8,7 +8,7 @@ use std::process::Command;
 
 use steadfast_store::ledger::Ledger;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -25,22 +25,22 @@ enum Back {
     LedgerOfBefore,
 }
 
-pub(super) fn copied(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn copied(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     let (state, copy) = (scene.state(), scene.path("copy"));
     scene.at_work(SESSION, 2)?;
-    events(scene, "before", 1 + luck.below(10))?;
-    if luck.below(2) == 0 {
+    events(scene, "before", 1 + rng.below(10))?;
+    if rng.below(2) == 0 {
         scene.run(&["status"])?.ok()?;
     }
     copy_all(&state, &copy)?;
 
-    events(scene, "lost", 1 + luck.below(20))?;
+    events(scene, "lost", 1 + rng.below(20))?;
     scene.run(&["task", "add", "Added later"])?.ok()?;
-    if luck.below(2) == 0 {
+    if rng.below(2) == 0 {
         scene.run(&["status"])?.ok()?;
     }
 
-    let back = [Back::All, Back::Sessions, Back::Ledger, Back::LedgerOfBefore][luck.below(4) as usize];
+    let back = [Back::All, Back::Sessions, Back::Ledger, Back::LedgerOfBefore][rng.below(4) as usize];
     match back {
         Back::All => put_back(&copy, &state)?,
         Back::Sessions => put_back(&copy.join("sessions"), &state.join("sessions"))?,
@@ -60,7 +60,7 @@ pub(super) fn copied(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     let files = scene.session(SESSION);
     let restored = inspect::session(&files)?;
     // Fewer and more than were lost: the ledger may have seen further than the journal is now.
-    let more = 1 + luck.below(40);
+    let more = 1 + rng.below(40);
     for n in 0..more {
         scene.tool(SESSION, &format!("after-{n}"))?.silent()?;
     }

@@ -4,14 +4,14 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
 const LOOPS: u64 = 2;
 
-pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn deleted(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let done = AtomicBool::new(false);
     let events = thread::scope(|scope| {
@@ -21,7 +21,7 @@ pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
                 scope.spawn(move || hooks(scene, own, done).map_err(|error| error.to_string()))
             })
             .collect();
-        let begun_anew = begin_anew(scene, luck).map_err(|error| error.to_string());
+        let begun_anew = begin_anew(scene, rng).map_err(|error| error.to_string());
         done.store(true, Ordering::Relaxed);
         let mut events = 0;
         for hooks in hooks {
@@ -42,17 +42,17 @@ pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     Ok(vec![("events meanwhile", events), ("events survived", state.sequence)])
 }
 
-fn begin_anew(scene: &Scene, luck: &mut Luck) -> Result<()> {
-    thread::sleep(luck.micros(20_000));
+fn begin_anew(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
+    thread::sleep(rng.micros(20_000));
     // A hook that is just writing may put a file into a folder that is being emptied.
     for _ in 0..100 {
         if fs::remove_dir_all(scene.state()).is_ok() {
             break;
         }
     }
-    thread::sleep(luck.micros(5_000));
+    thread::sleep(rng.micros(5_000));
     scene.init(1)?;
-    thread::sleep(luck.micros(10_000));
+    thread::sleep(rng.micros(10_000));
     Ok(())
 }
 

@@ -9,16 +9,16 @@ use rusqlite::Connection;
 use serde_json::Value;
 use steadfast_store::read_lines;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
 const SESSION: &str = "s-1";
 
-pub(super) fn formats(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn formats(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 2)?;
-    for n in 0..1 + luck.below(3) {
+    for n in 0..1 + rng.below(3) {
         scene.tool(SESSION, &format!("call-{n}"))?.silent()?;
     }
     scene.stop(SESSION)?.refused()?;
@@ -26,7 +26,7 @@ pub(super) fn formats(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     more_fields(scene)?;
     newer_state(scene)?;
     newer_ledger(scene)?;
-    newer_journal(scene, luck)?;
+    newer_journal(scene, rng)?;
     Ok(vec![("formats", 5)])
 }
 
@@ -139,12 +139,12 @@ fn newer_ledger(scene: &Scene) -> Result<()> {
 }
 
 /// A whole line, checksum and all, of a kind that this version does not know; sometimes with known ones behind it.
-fn newer_journal(scene: &Scene, luck: &mut Luck) -> Result<()> {
+fn newer_journal(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     let files = scene.session(SESSION);
     let before = inspect::session(&files)?;
     let known = last_entry(files.dir())?;
     append(files.dir(), before.sequence + 1, &serde_json::json!({"epilogue": {"mood": "bright"}}))?;
-    for n in 0..luck.below(3) {
+    for n in 0..rng.below(3) {
         append(files.dir(), before.sequence + 2 + n, &known)?;
     }
     let journal = fs::read(files.dir().join("journal"))?;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use super::luck::Luck;
 use super::mount::Mount;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -20,7 +20,7 @@ const EVENTS: u64 = 15;
 
 const PAGE: u64 = 4 << 10;
 
-pub(super) fn full_disk(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn full_disk(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     let mount = Mount::tmpfs(&scene.state(), KIB)?;
     scene.at_work(SESSION, 2)?;
     scene.tool(SESSION, "call-before")?.silent()?;
@@ -28,13 +28,13 @@ pub(super) fn full_disk(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     let before = inspect::session(&files)?;
 
     let ballast = scene.state().join("ballast");
-    fill(&ballast, luck.below(30) * PAGE)?;
+    fill(&ballast, rng.below(30) * PAGE)?;
     let (mut given, mut failed, mut acknowledged) = (0, 0, Vec::new());
     let mut sent = 0;
     for n in 0..60 {
         sent += 1;
         scene.tool(SESSION, &format!("call-{n}"))?.silent()?;
-        if n % 5 == luck.below(5) {
+        if n % 5 == rng.below(5) {
             let said = scene.stop(SESSION)?;
             sent += 1;
             given += u64::from(said.refuses_stop());

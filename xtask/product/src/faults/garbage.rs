@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -18,23 +18,23 @@ const MEASURED: u64 = 15;
 /// Below this a busy machine is all that is measured.
 const FLOOR: Duration = Duration::from_millis(4);
 
-pub(super) fn garbage(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 2)?;
     let state = scene.state();
     let clean = median(scene, "clean")?;
     for n in 0..SESSIONS {
-        let name = match luck.below(3) {
+        let name = match rng.below(3) {
             0 => format!("{n}-{}", "x".repeat(240)),
             1 => format!("{n} \u{202e}\n\u{1f9ea}"),
             _ => format!("{n:08x}-0000-4000-8000-000000000000"),
         };
-        session(&state.join("sessions").join(name), luck)?;
+        session(&state.join("sessions").join(name), rng)?;
     }
     for folder in ["claims", "plans"] {
         fs::create_dir_all(state.join(folder))?;
         for n in 0..20 {
-            let ending = ["", ".slice", ".new", ".json"][luck.below(4) as usize];
-            rubbish(&state.join(folder).join(format!("garbage-{n}{ending}")), luck)?;
+            let ending = ["", ".slice", ".new", ".json"][rng.below(4) as usize];
+            rubbish(&state.join(folder).join(format!("garbage-{n}{ending}")), rng)?;
         }
     }
 
@@ -66,7 +66,7 @@ pub(super) fn garbage(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 
     // Behind a marker that cannot be read a call that cannot be read does not pass; what is no tool call does.
     fs::create_dir_all(state.join("gates"))?;
-    rubbish(&state.join("gates/garbage"), luck)?;
+    rubbish(&state.join("gates/garbage"), rng)?;
     let unread = |event: &str| {
         let mut hook = scene.open_hook(event)?;
         hook.feed(b"?");
@@ -100,30 +100,30 @@ fn median(scene: &Scene, name: &str) -> Result<Duration> {
     Ok(took[took.len() / 2])
 }
 
-fn session(dir: &Path, luck: &mut Luck) -> io::Result<()> {
-    if luck.below(10) == 0 {
-        return rubbish(dir, luck);
+fn session(dir: &Path, rng: &mut SeededRng) -> io::Result<()> {
+    if rng.below(10) == 0 {
+        return rubbish(dir, rng);
     }
     fs::create_dir_all(dir)?;
     for name in ["state", "journal", "lock", "late", "state.new", "journal.damaged"] {
-        if luck.below(4) > 0 {
-            rubbish(&dir.join(name), luck)?;
+        if rng.below(4) > 0 {
+            rubbish(&dir.join(name), rng)?;
         }
     }
     Ok(())
 }
 
 /// Random bytes, almost a line, nothing, a folder, or a link to nowhere.
-fn rubbish(path: &Path, luck: &mut Luck) -> io::Result<()> {
-    match luck.below(6) {
+fn rubbish(path: &Path, rng: &mut SeededRng) -> io::Result<()> {
+    match rng.below(6) {
         0 => fs::write(path, ""),
         1 => fs::create_dir(path),
         2 => symlink("/nowhere/at/all", path),
         3 => fs::write(path, "ffffffff ffffffffffffffff ffffffff {\"record\":{}}\n"),
         4 => fs::write(path, "{\"journal_offset\":18446744073709551615,\"state\":{\"version\":1}}"),
         _ => {
-            let length = luck.below(20_000);
-            fs::write(path, luck.bytes(length))
+            let length = rng.below(20_000);
+            fs::write(path, rng.bytes(length))
         }
     }
 }

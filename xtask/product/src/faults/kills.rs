@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;
@@ -20,14 +20,14 @@ enum Doing {
     Other,
 }
 
-pub(super) fn kills(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn kills(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 3)?;
     let (mut kills, mut given, mut acknowledged) = (0, 0, Vec::new());
     for batch in 0..BATCHES {
         let ends = thread::scope(|scope| {
             let running: Vec<_> = (0..AT_ONCE)
                 .map(|n| {
-                    let mut own = luck.fork();
+                    let mut own = rng.fork();
                     scope
                         .spawn(move || one(scene, &mut own, &format!("{batch}-{n}")).map_err(|error| error.to_string()))
                 })
@@ -61,20 +61,20 @@ pub(super) fn kills(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 }
 
 /// One process from its start to its end. A quarter of them is left alone.
-fn one(scene: &Scene, luck: &mut Luck, name: &str) -> Result<(Doing, Said)> {
-    let (doing, mut process) = start(scene, luck, name)?;
-    if luck.below(4) > 0 {
+fn one(scene: &Scene, rng: &mut SeededRng, name: &str) -> Result<(Doing, Said)> {
+    let (doing, mut process) = start(scene, rng, name)?;
+    if rng.below(4) > 0 {
         // From before the first instruction to after the last; a command takes longer than a hook.
-        let longest = if luck.below(2) == 0 { 3_000 } else { 10_000 };
-        thread::sleep(luck.micros(longest));
+        let longest = if rng.below(2) == 0 { 3_000 } else { 10_000 };
+        thread::sleep(rng.micros(longest));
         process.kill();
     }
     Ok((doing, process.end()?))
 }
 
-fn start(scene: &Scene, luck: &mut Luck, name: &str) -> Result<(Doing, Running)> {
+fn start(scene: &Scene, rng: &mut SeededRng, name: &str) -> Result<(Doing, Running)> {
     let call = format!("call-{name}");
-    Ok(match luck.below(10) {
+    Ok(match rng.below(10) {
         0 | 1 => (Doing::Other, scene.start_tool("PreToolUse", SESSION, &call)?),
         2 => (Doing::Other, scene.start_tool("PostToolUse", SESSION, &call)?),
         3 | 4 => (Doing::Stop, scene.start_stop(SESSION)?),

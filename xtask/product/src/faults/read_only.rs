@@ -1,31 +1,31 @@
 //! The file system turns read-only in mid-session, as one with errors does, and back.
 
-use super::luck::Luck;
 use super::mount::Mount;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
 const SESSION: &str = "s-1";
 
-pub(super) fn read_only(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn read_only(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     let mount = Mount::tmpfs(&scene.state(), 4 << 10)?;
     scene.at_work(SESSION, 2)?;
-    let refusals = luck.below(3);
+    let refusals = rng.below(3);
     for _ in 0..refusals {
         scene.stop(SESSION)?.refused()?;
     }
     let files = scene.session(SESSION);
     let before = inspect::session(&files)?;
     // Made anew: `inspect` took the snapshot away, and the next event is to find one.
-    if luck.below(2) == 0 {
+    if rng.below(2) == 0 {
         scene.tool(SESSION, "call-before")?.silent()?;
     }
     let journal = std::fs::read(files.dir().join("journal"))?;
 
     mount.remount("ro")?;
     let mut events = 0;
-    for n in 0..5 + luck.below(5) {
+    for n in 0..5 + rng.below(5) {
         scene.tool(SESSION, &format!("call-{n}"))?.silent()?;
         scene.stop(SESSION)?.silent()?;
         events += 2;

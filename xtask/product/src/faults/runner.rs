@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use steadfast_model::{Run, RunState, Status};
 use steadfast_store::ledger::Ledger;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -99,7 +99,7 @@ struct Undisturbed {
     took: Duration,
 }
 
-pub(super) fn runner(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn runner(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     let undisturbed = undisturbed(scene)?;
     let before = begin(scene)?;
     let (mut kills, mut outages, mut starts) = (0, 0, 0);
@@ -115,12 +115,12 @@ pub(super) fn runner(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
             process.end()?.ok()?;
             continue;
         }
-        let moment = Moment::ALL[usize::try_from(luck.below(Moment::ALL.len() as u64))?];
-        moment.wait(scene, luck, undisturbed.took / 6)?;
+        let moment = Moment::ALL[usize::try_from(rng.below(Moment::ALL.len() as u64))?];
+        moment.wait(scene, rng, undisturbed.took / 6)?;
         process.kill();
         // A lock stays where git is killed, too.
         let share = if moment == Moment::Lock { 2 } else { 4 };
-        if luck.below(share) == 0
+        if rng.below(share) == 0
             && let Some(run) = last_run(scene)?
         {
             outages += 1;
@@ -158,7 +158,7 @@ enum Moment {
 impl Moment {
     const ALL: [Self; 5] = [Self::Beginning, Self::Any, Self::Landing, Self::Worktree, Self::Lock];
 
-    fn wait(self, scene: &Scene, luck: &mut Luck, longest: Duration) -> Result<()> {
+    fn wait(self, scene: &Scene, rng: &mut SeededRng, longest: Duration) -> Result<()> {
         let git = scene.root().join(".git");
         let branches = git.join("refs/heads/steadfast");
         let look = || match self {
@@ -173,10 +173,10 @@ impl Moment {
         };
         if matches!(self, Self::Beginning | Self::Any) {
             let longest = if self == Self::Beginning { BEGINNING } else { longest };
-            thread::sleep(luck.micros(u64::try_from(longest.as_micros())?));
+            thread::sleep(rng.micros(u64::try_from(longest.as_micros())?));
             return Ok(());
         }
-        let (mut was, mut changes, until) = (look(), luck.below(5), Instant::now() + longest);
+        let (mut was, mut changes, until) = (look(), rng.below(5), Instant::now() + longest);
         while Instant::now() < until {
             let now = look();
             if now != was {

@@ -7,7 +7,7 @@ use serde_json::json;
 use steadfast_model::{Gate, GateScope, Millis, SessionId};
 use steadfast_store::close_gate;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;
@@ -15,7 +15,7 @@ use crate::Result;
 /// An answer within a second, on a machine that has other work.
 const BOUND: Duration = Duration::from_millis(2_000);
 
-pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let gate = Gate::new(GateScope::Session(SessionId::new("gated")), "the plan is not approved", Millis(1));
     close_gate(&scene.place(), &gate)?;
@@ -27,7 +27,7 @@ pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     thread::scope(|scope| {
         let mut hosts = Vec::new();
         // Byte by byte in 0.2 to 0.6 seconds: read to the end and answered.
-        let (mut own, payload) = (luck.fork(), edit("slow"));
+        let (mut own, payload) = (rng.fork(), edit("slow"));
         hosts.push(scope.spawn(move || {
             tell(scene, "PreToolUse", move |hook| {
                 let pause = Duration::from_micros((200_000 + own.below(400_000)) / payload.len() as u64);
@@ -41,7 +41,7 @@ pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
             .map_err(|error| error.to_string())
         }));
         // Closed somewhere in the middle: nothing was said, and with a closed gate about, not before a tool.
-        let (mut own, payload) = (luck.fork(), edit("early"));
+        let (mut own, payload) = (rng.fork(), edit("early"));
         hosts.push(scope.spawn(move || {
             let cut = own.below(payload.len() as u64) as usize;
             let part = payload.as_bytes()[..cut].to_vec();
@@ -52,7 +52,7 @@ pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
         }));
         // Never closed, with all, some or none of the payload written.
         for event in ["PreToolUse", "PostToolUse", "Stop", "UserPromptSubmit"] {
-            let (mut own, payload) = (luck.fork(), edit("never"));
+            let (mut own, payload) = (rng.fork(), edit("never"));
             hosts.push(scope.spawn(move || {
                 let cut = own.below(payload.len() as u64 + 1) as usize;
                 let said = tell(scene, event, |hook| {

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::{Said, Scene};
 use super::versions::versions;
 use super::{Figures, inspect};
@@ -24,7 +24,7 @@ struct Done {
     refused: u64,
 }
 
-pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn two_versions(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     let versions = versions()?;
     let newer = scene.beside("newer", &versions.newer)?;
     let mut done = Done::default();
@@ -33,14 +33,14 @@ pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
         Some(older) => {
             let older = scene.beside("older", older)?;
             older.at_work("s-1", 2)?;
-            done.add(at_once(&older, scene, ["s-1", "s-1"], luck)?);
+            done.add(at_once(&older, scene, ["s-1", "s-1"], rng)?);
             events += 2 * EVENTS;
             of_older(&older, scene, 2 * EVENTS, &done)?;
         }
         None => scene.at_work("s-1", 2)?,
     }
     newer.prompt("s-2", "look around")?.passes()?;
-    done.add(at_once(scene, &newer, ["s-1", "s-2"], luck)?);
+    done.add(at_once(scene, &newer, ["s-1", "s-2"], rng)?);
     of_newer(scene, &newer, events + EVENTS, &done)?;
     Ok(vec![
         ("events of two versions", events + 2 * EVENTS),
@@ -50,27 +50,27 @@ pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 }
 
 /// Both send events of their session and add tasks, each at its own pace.
-fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], luck: &mut Luck) -> Result<Done> {
-    let works = |scene: &Scene, session: &str, mut luck: Luck| -> Result<Done> {
+fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], rng: &mut SeededRng) -> Result<Done> {
+    let works = |scene: &Scene, session: &str, mut rng: SeededRng| -> Result<Done> {
         let version = version_of(scene);
         let mut done = Done::default();
         for n in 0..EVENTS {
-            thread::sleep(luck.micros(3_000));
-            scene.tool(session, &format!("{version}-{:x}", luck.number()))?.silent()?;
+            thread::sleep(rng.micros(3_000));
+            scene.tool(session, &format!("{version}-{:x}", rng.number()))?.silent()?;
             if n % (EVENTS / TASKS) == 0 {
-                let title = format!("{version} {:x}", luck.number());
+                let title = format!("{version} {:x}", rng.number());
                 done.took(scene.run(&["task", "add", &title])?, title)?;
             }
         }
         Ok(done)
     };
-    let lucks = [luck.fork(), luck.fork()];
+    let lucks = [rng.fork(), rng.fork()];
     thread::scope(|scope| {
         let works = &works;
         let pairs = [one, other].into_iter().zip(sessions).zip(lucks);
         let threads: Vec<_> = pairs
-            .map(|((scene, session), luck)| {
-                scope.spawn(move || works(scene, session, luck).map_err(|error| error.to_string()))
+            .map(|((scene, session), rng)| {
+                scope.spawn(move || works(scene, session, rng).map_err(|error| error.to_string()))
             })
             .collect();
         let mut done = Done::default();

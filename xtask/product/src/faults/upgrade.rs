@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::luck::Luck;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -15,14 +15,14 @@ const LOOPS: u64 = 2;
 /// At least so many of each loop, however quick the upgrades are.
 const EVENTS: u64 = 15;
 
-pub(super) fn upgrade(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn upgrade(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let before = inspect::session(&scene.session("s-1"))?.tool_calls;
     // Written before anything runs: a binary that is open for writing in one thread cannot be started by another.
     for n in 0..UPGRADES {
         let next = scene.path(&format!("bin/next-{n}"));
         fs::copy(scene.binary(), &next)?;
-        fs::File::options().append(true).open(next)?.write_all(&luck.bytes(64))?;
+        fs::File::options().append(true).open(next)?.write_all(&rng.bytes(64))?;
     }
     let done = AtomicBool::new(false);
     let events = thread::scope(|scope| {
@@ -33,7 +33,7 @@ pub(super) fn upgrade(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
             })
             .collect();
         let replaced = (0..UPGRADES).try_for_each(|n| {
-            thread::sleep(luck.micros(20_000));
+            thread::sleep(rng.micros(20_000));
             fs::rename(scene.path(&format!("bin/next-{n}")), scene.binary())
         });
         done.store(true, Ordering::Relaxed);

@@ -6,7 +6,7 @@
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
 use steadfast_model::{
-    Action, Answered, Change, Channel, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult,
+    Action, Change, Channel, DialogAnswer, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult,
     Trigger, Verdict,
 };
 
@@ -73,7 +73,7 @@ impl Closed<'_> {
     /// An answer to a question that was not ours, which sounds as if it approved the draft.
     fn nearly_answered(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
-        let sounds = |answer: &Answered| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
+        let sounds = |answer: &DialogAnswer| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
         result.answers.iter().any(sounds).then(|| {
             let mut judgement = Judgement::default();
             self.tell_nearly(&mut judgement, draft, "the question was the agent's own, and not about this very draft.");

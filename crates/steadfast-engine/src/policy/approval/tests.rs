@@ -1,11 +1,11 @@
 use steadfast_model::{
-    Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Fact, GitAlias, Host, Millis, Outcome,
+    Agent, AgentId, Answer, ApprovalRules, Channel, DialogAnswer, DraftLine, Fact, GitAlias, Host, Millis, Outcome,
     Possible, Profile, Question, Ruling, SealBreak, SealCause, SealChange, SessionId, StartSource, Stopping,
     ToolResult, ToolUseId,
 };
 
 use super::*;
-use crate::{Decision, decide};
+use crate::{PolicyDecision, decide};
 
 mod channels;
 mod links;
@@ -32,7 +32,7 @@ fn post(id: &str, action: Action) -> Event {
     answered(call(id, action), Vec::new())
 }
 
-fn answered(call: ToolCall, answers: Vec<Answered>) -> Event {
+fn answered(call: ToolCall, answers: Vec<DialogAnswer>) -> Event {
     event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers, names: Vec::new() }))
 }
 
@@ -80,7 +80,7 @@ fn gated() -> State {
 }
 
 /// Takes the session one event further.
-fn go(state: &mut State, event: &Event, facts: &Facts) -> Decision {
+fn go(state: &mut State, event: &Event, facts: &Facts) -> PolicyDecision {
     let decision = decide(state, event, facts);
     for change in &decision.changes {
         state.apply(change);
@@ -88,7 +88,7 @@ fn go(state: &mut State, event: &Event, facts: &Facts) -> Decision {
     decision
 }
 
-fn refusal(decision: &Decision) -> Option<&str> {
+fn refusal(decision: &PolicyDecision) -> Option<&str> {
     match &decision.answer.ruling {
         Ruling::Deny { reason } => Some(reason),
         _ => None,
@@ -99,7 +99,7 @@ fn is_refused(state: &State, event: &Event) -> bool {
     refusal(&decide(state, event, &behind(gate()))).is_some()
 }
 
-fn closes(decision: &Decision) -> Option<&Gate> {
+fn closes(decision: &PolicyDecision) -> Option<&Gate> {
     decision.effects.iter().find_map(|effect| match effect {
         Effect::CloseGate(gate) => Some(gate),
         _ => None,

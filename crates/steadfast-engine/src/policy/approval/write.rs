@@ -7,7 +7,7 @@ use super::super::constraint::{AliasLine, alias_lines};
 use super::super::{Judgement, target};
 use super::program::{changes_project, copy_of, hands_over, only_looks, stashes_all};
 use super::{Closed, text};
-use crate::Heard;
+use crate::ParsedEvent;
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -30,8 +30,8 @@ impl Closed<'_> {
             None => self.protected(&call.action),
         };
         match found {
-            Found::Nothing => Judgement::default(),
-            Found::Write(path) => {
+            ProtectedWrite::Nothing => Judgement::default(),
+            ProtectedWrite::Write(path) => {
                 let shown = format!("`{}`", cut(self.within(&path)));
                 let again = self.known.is_some_and(|known| known.refused.contains(&path));
                 let reason = match self.planner() {
@@ -44,7 +44,7 @@ impl Closed<'_> {
                     ..Judgement::default()
                 }
             }
-            Found::Maybe(reason) => match self.state.rules.approval.possible {
+            ProtectedWrite::Maybe(reason) => match self.state.rules.approval.possible {
                 Possible::Watch => Judgement::default(),
                 Possible::Ask => Judgement::of(Verdict::Ask { reason: format!("{} {reason}.", text::CLOSED) }),
                 Possible::Deny => Judgement::of(Verdict::Deny { reason: format!("{} {reason}.", text::CLOSED) }),
@@ -53,7 +53,7 @@ impl Closed<'_> {
     }
 
     /// What a call would write of what the gate protects.
-    fn protected(&self, action: &Action) -> Found {
+    fn protected(&self, action: &Action) -> ProtectedWrite {
         let protected = self.protected_paths();
         match action {
             Action::Write { paths } => self.first_protected(paths, &protected),
@@ -61,26 +61,29 @@ impl Closed<'_> {
                 self.first_protected(paths, &protected)
             }
             Action::Shell { .. } => {
-                let Some(reading) = self.event.reading() else { return Found::Nothing };
+                let Some(reading) = self.event.reading() else { return ProtectedWrite::Nothing };
                 let through = reading.through(target::links(self.facts));
                 let reading = through.as_ref().unwrap_or(reading);
-                let mut found = Found::Nothing;
+                let mut found = ProtectedWrite::Nothing;
                 for reading in std::iter::once(reading).chain(&self.aliased()) {
                     let verdict = judge(reading, &protected);
                     match verdict.decision {
                         GuardDecision::Allow => {}
-                        GuardDecision::Ask => found = Found::Maybe(verdict.reason),
+                        GuardDecision::Ask => found = ProtectedWrite::Maybe(verdict.reason),
                         GuardDecision::Deny => {
                             let denied = |path: &&String| {
                                 judge(reading, std::slice::from_ref(path)).decision == GuardDecision::Deny
                             };
-                            return protected.iter().find(denied).map_or(found, |path| Found::Write(path.clone()));
+                            return protected
+                                .iter()
+                                .find(denied)
+                                .map_or(found, |path| ProtectedWrite::Write(path.clone()));
                         }
                     }
                 }
                 found
             }
-            _ => Found::Nothing,
+            _ => ProtectedWrite::Nothing,
         }
     }
 
@@ -95,22 +98,22 @@ impl Closed<'_> {
     }
 
     /// A planner writes nothing but its scratch folder.
-    fn planners(&self, action: &Action) -> Found {
+    fn planners(&self, action: &Action) -> ProtectedWrite {
         let scratch = self.absolute(self.state.rules.approval.scratch());
         let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_inside(path, &scratch);
         match action {
             Action::Write { paths } => {
                 let written =
                     paths.iter().chain(&self.facts.behind_links).map(|path| target::absolute(path, &self.event.cwd));
-                written.into_iter().find(|path| !free(path)).map_or(Found::Nothing, Found::Write)
+                written.into_iter().find(|path| !free(path)).map_or(ProtectedWrite::Nothing, ProtectedWrite::Write)
             }
             Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
-                paths.first().map_or(Found::Nothing, |path| Found::Write(path.clone()))
+                paths.first().map_or(ProtectedWrite::Nothing, |path| ProtectedWrite::Write(path.clone()))
             }
             Action::Shell { command, .. } => {
-                let Some(reading) = self.event.reading() else { return Found::Nothing };
+                let Some(reading) = self.event.reading() else { return ProtectedWrite::Nothing };
                 if !reading.parsed {
-                    return Found::Write(cut(command));
+                    return ProtectedWrite::Write(cut(command));
                 }
                 let writes = |effect: &&CommandEffect| effect.op != Op::Unknown;
                 let not_free = |effect: &&CommandEffect| !effect.path.as_deref().is_some_and(free);
@@ -120,22 +123,24 @@ impl Closed<'_> {
                         || reading.runs().any(changes_project)
                 };
                 if self.aliased().iter().any(changes) {
-                    return Found::Write(cut(command));
+                    return ProtectedWrite::Write(cut(command));
                 }
                 match reading.effects.iter().filter(writes).find(not_free) {
-                    Some(CommandEffect { path: Some(path), .. }) => Found::Write(path.clone()),
-                    Some(CommandEffect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
+                    Some(CommandEffect { path: Some(path), .. }) => ProtectedWrite::Write(path.clone()),
+                    Some(CommandEffect { span, .. }) => {
+                        ProtectedWrite::Write(cut(command.get(span.clone()).unwrap_or(command)))
+                    }
                     None => match reading.runs().find(|run| changes_project(run)) {
-                        Some(run) => Found::Write(cut(command.get(run.span.clone()).unwrap_or(command))),
-                        None => Found::Nothing,
+                        Some(run) => ProtectedWrite::Write(cut(command.get(run.span.clone()).unwrap_or(command))),
+                        None => ProtectedWrite::Nothing,
                     },
                 }
             }
-            _ => Found::Nothing,
+            _ => ProtectedWrite::Nothing,
         }
     }
 
-    fn first_protected(&self, paths: &[String], protected: &[String]) -> Found {
+    fn first_protected(&self, paths: &[String], protected: &[String]) -> ProtectedWrite {
         let written = paths.iter().chain(&self.facts.behind_links);
         let readings: Vec<Reading> =
             written.map(|path| Reading::of_write(&target::absolute(path, &self.event.cwd), &self.event.cwd)).collect();
@@ -144,7 +149,7 @@ impl Closed<'_> {
             let protected = std::slice::from_ref(*path);
             readings.iter().any(|reading| judge(reading, protected).decision > GuardDecision::Allow)
         };
-        protected.iter().find(reached).map_or(Found::Nothing, |path| Found::Write(path.clone()))
+        protected.iter().find(reached).map_or(ProtectedWrite::Nothing, |path| ProtectedWrite::Write(path.clone()))
     }
 
     /// What the gate protects, as absolute paths: here, and in the checkouts that this session made of the repository. The
@@ -192,7 +197,7 @@ impl Closed<'_> {
 }
 
 /// What was found in a call.
-enum Found {
+enum ProtectedWrite {
     Nothing,
     /// Certain: of this path, or of this part of what is protected.
     Write(String),
@@ -202,14 +207,14 @@ enum Found {
 
 /// Whether a call puts away all changes that are not committed. Put back by the seal, they would be in both places, and
 /// could not be taken out again.
-pub(super) fn stashes(event: &Heard<'_>) -> bool {
+pub(super) fn stashes(event: &ParsedEvent<'_>) -> bool {
     let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &event.kind else { return false };
     command.contains("stash") && event.reading().is_some_and(|reading| reading.runs().any(stashes_all))
 }
 
 /// Whether a call may write anything, and whether it hands something to a service. `None`: it only looks. What it leaves
 /// running is seen in the process table.
-pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
+pub(super) fn may_write(event: &ParsedEvent<'_>, action: &Action) -> Option<bool> {
     match action {
         Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan | Action::List(_) => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
@@ -225,7 +230,7 @@ pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
 }
 
 /// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
-pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> bool {
+pub(in super::super) fn may_do_anything(event: &ParsedEvent<'_>, action: &Action) -> bool {
     match action {
         Action::Shell { command, .. } => {
             let is_known = |effect: &CommandEffect| {

@@ -10,7 +10,7 @@ use steadfast_model::{
 
 use super::{Judgement, brief, open_plan, released, text};
 use crate::order::{self, Order, Topic};
-use crate::{Heard, claim, goal};
+use crate::{ParsedEvent, claim, goal};
 
 /// Whether the files of the tasks have to be known: for a session that is not bound and may edit one of them.
 pub(super) fn wants_files(state: &State, event: &Event) -> bool {
@@ -194,7 +194,7 @@ fn advances(command: &str) -> bool {
 }
 
 /// A call is back that may have written a file of an open task.
-pub(super) fn wrote(state: &State, event: &Heard<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
+pub(super) fn wrote(state: &State, event: &ParsedEvent<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
     let Some(offered) = state.binding.offered.as_ref().filter(|offered| !offered.files.is_empty()) else {
         return Judgement::default();
     };

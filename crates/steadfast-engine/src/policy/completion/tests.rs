@@ -4,12 +4,12 @@ use steadfast_model::{
 };
 
 use super::*;
-use crate::{Decision, decide};
+use crate::{PolicyDecision, decide};
 
 mod binding;
 mod briefing;
 mod exits;
-mod looped;
+mod loops;
 mod promises;
 mod subagents;
 mod waiting;
@@ -73,7 +73,7 @@ fn fresh() -> State {
 }
 
 /// Decides and folds, as the hook does.
-fn go(state: &mut State, event: &Event, facts: &Facts) -> Decision {
+fn go(state: &mut State, event: &Event, facts: &Facts) -> PolicyDecision {
     let decision = decide(state, event, facts);
     let sequence = state.sequence + 1;
     state.advance(sequence, event.at, &decision.changes);
@@ -81,7 +81,7 @@ fn go(state: &mut State, event: &Event, facts: &Facts) -> Decision {
 }
 
 fn verdict(state: &State, event: &Event, facts: &Facts) -> Verdict {
-    Completion.judge(state, &Heard::of(event), facts).verdict
+    Completion.judge(state, &ParsedEvent::of(event), facts).verdict
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_plan_that_a_run_works_off_is_neither_offered_nor_taken() {
     for event in [start, prompted("go on with the plan"), stopping()] {
         let free = plan(None, 2, 3, 0);
         let facts = knowing(PlanView { run: Some(RunId::new("r-1a2b3c4d")), ..free.clone() });
-        assert_eq!(Completion.judge(&fresh(), &Heard::of(&event), &facts), Judgement::default());
+        assert_eq!(Completion.judge(&fresh(), &ParsedEvent::of(&event), &facts), Judgement::default());
         let is_asked = !matches!(event.kind, EventKind::Stop(_));
         assert_eq!(verdict(&fresh(), &event, &knowing(free)) != Verdict::Pass, is_asked);
     }
@@ -355,7 +355,7 @@ fn limits_of_zero_never_refuse() {
 fn switched_off_it_asks_for_nothing_and_says_nothing() {
     let mut state = fresh();
     state.rules.stop.enabled = false;
-    assert_eq!(Completion.needs(&state, &Heard::of(&stopping())), Needs::default());
+    assert_eq!(Completion.needs(&state, &ParsedEvent::of(&stopping())), Needs::default());
     assert_eq!(verdict(&state, &stopping(), &knowing(plan(Some(ME), 2, 0, 0))), Verdict::Pass);
 }
 

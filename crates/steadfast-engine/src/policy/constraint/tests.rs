@@ -1,4 +1,4 @@
-mod looped;
+mod loops;
 mod settings;
 mod spellings;
 
@@ -7,7 +7,7 @@ use std::fs;
 use steadfast_model::{Agent, AgentId, Event, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId};
 
 use super::*;
-use crate::{Decision, decide};
+use crate::{PolicyDecision, decide};
 
 fn event(kind: EventKind) -> Event {
     Event::plain(SessionId::new("s"), Host::Claude, "/repo", Millis(1), kind)
@@ -34,7 +34,7 @@ fn by_subagent(event: Event) -> Event {
     Event { agent: Some(Agent { id: AgentId::new("a"), agent_type: "worker".into() }), ..event }
 }
 
-fn go(state: &mut State, event: &Event) -> Decision {
+fn go(state: &mut State, event: &Event) -> PolicyDecision {
     let decision = decide(state, event, &Facts::default());
     for change in &decision.changes {
         state.apply(change);

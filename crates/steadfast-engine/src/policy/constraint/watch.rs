@@ -7,7 +7,7 @@ use steadfast_model::{
 
 use super::super::Judgement;
 use super::setting;
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::policy::approval::may_do_anything;
 
 /// What is forbidden, whoever forbids it.
@@ -26,7 +26,7 @@ fn id(call: &ToolCall) -> ToolUseId {
 }
 
 /// Whether the checkout is looked at with this event.
-pub(super) fn is_needed(state: &State, event: &Heard<'_>) -> bool {
+pub(super) fn is_needed(state: &State, event: &ParsedEvent<'_>) -> bool {
     match &event.kind {
         EventKind::PreTool(call) => {
             let may = !matches!(call.action, Action::Write { .. }) && may_do_anything(event, &call.action);

@@ -1,7 +1,7 @@
 use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId, ToolCall, ToolResult};
 
 use super::*;
-use crate::{Decision, decide, needs};
+use crate::{PolicyDecision, decide, needs};
 
 mod batches;
 mod changed;
@@ -41,14 +41,14 @@ fn failed() -> Outcome {
     Outcome::Failed { error: "exit 1".into() }
 }
 
-fn go(state: &mut State, event: &Event) -> Decision {
+fn go(state: &mut State, event: &Event) -> PolicyDecision {
     let decision = decide(state, event, &Facts::default());
     let sequence = state.sequence + 1;
     state.advance(sequence, event.at, &decision.changes);
     decision
 }
 
-fn steps(decision: &Decision) -> Vec<&Step> {
+fn steps(decision: &PolicyDecision) -> Vec<&Step> {
     let step = |change: &'_ Change| matches!(change, Change::Drift(DriftChange::Stepped(_)));
     let all = decision.changes.iter().filter(|change| step(change));
     all.filter_map(|change| if let Change::Drift(DriftChange::Stepped(step)) = change { Some(&**step) } else { None })
@@ -330,8 +330,8 @@ fn what_a_task_or_the_settings_name_is_in_scope() {
     assert_eq!(scored(&mut state, &edit("web/menu.ts")), Some((10, Level::None)));
 
     let state = at_work();
-    assert!(Drift.needs(&state, &Heard::of(&edit("ops/list.yaml"))).plan);
-    assert!(!Drift.needs(&state, &Heard::of(&edit("src/auth/token.rs"))).plan);
+    assert!(Drift.needs(&state, &ParsedEvent::of(&edit("ops/list.yaml"))).plan);
+    assert!(!Drift.needs(&state, &ParsedEvent::of(&edit("src/auth/token.rs"))).plan);
     let mut plan: PlanView = serde_json::from_value(serde_json::json!({
         "id": "p", "title": "T", "worktree": "/repo", "owner": ME,
         "counts": {"pending": 1, "in_progress": 0, "done": 0, "blocked": 0}, "open": [],

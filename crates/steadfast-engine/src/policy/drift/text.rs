@@ -2,7 +2,7 @@
 
 use steadfast_model::{Course, Drift, Level, Places, State};
 
-use crate::drift::{Deed, Repeated, Repetition, Scored, folder};
+use crate::drift::{Repeated, Repetition, StepScore, ToolEffects, folder};
 
 /// The most of the goal that is repeated, in characters.
 const GOAL: usize = 90;
@@ -11,7 +11,7 @@ const GOAL: usize = 90;
 const FOLDERS: usize = 3;
 
 /// What the agent is told of a step. None: nothing.
-pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery: Option<&str>) -> Option<String> {
+pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recovery: Option<&str>) -> Option<String> {
     if level > Level::None
         && let Some(repeated) = scored.repeated
     {
@@ -68,7 +68,7 @@ fn circling(state: &State, repeated: Repeated, level: Level) -> String {
 }
 
 /// Why a call does not happen.
-pub(super) fn refusal(state: &State, scored: &Scored, recovery: Option<&str>) -> String {
+pub(super) fn refusal(state: &State, scored: &StepScore, recovery: Option<&str>) -> String {
     let back = recovery.map(|path| format!(" First action now: read `{path}`.")).unwrap_or_default();
     format!("Not done, it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
 }
@@ -94,10 +94,10 @@ pub(super) fn at_stop(memory: &Drift) -> String {
 }
 
 /// What the human is told once, where nothing says where the work is.
-pub(super) fn undeclared(memory: &Drift, deed: &Deed) -> String {
+pub(super) fn undeclared(memory: &Drift, effects: &ToolEffects) -> String {
     let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
     if folders.is_empty() {
-        folders.extend(deed.writes.first().map(|path| shown(folder(path))));
+        folders.extend(effects.writes.first().map(|path| shown(folder(path))));
     }
     // The root is a folder like any other, and has no name.
     let places = match folders.as_slice() {

@@ -4,7 +4,7 @@ use steadfast_model::{
 };
 
 use super::*;
-use crate::{Decision, decide};
+use crate::{PolicyDecision, decide};
 
 const ME: &str = "session-1";
 
@@ -42,7 +42,7 @@ fn adds(id: &str, check: Option<&str>) -> ListCall {
 }
 
 /// Decides and folds, as the hook does.
-fn go(state: &mut State, event: &Event) -> Decision {
+fn go(state: &mut State, event: &Event) -> PolicyDecision {
     let facts = Facts { checkout: Some("/repo".into()), ..Facts::default() };
     let decision = decide(state, event, &facts);
     let sequence = state.sequence + 1;
@@ -195,7 +195,7 @@ fn the_check_of_an_item_stays_the_one_it_came_with() {
 fn refusing_completions_ends_with_the_account_and_never_outlives_a_stop() {
     let mut state = fresh();
     state.rules.stop.max_idle = 2;
-    let denied = |decision: Decision| matches!(decision.answer.ruling, Ruling::Deny { .. });
+    let denied = |decision: PolicyDecision| matches!(decision.answer.ruling, Ruling::Deny { .. });
     let rulings: Vec<bool> = (0..3).map(|_| denied(go(&mut state, &completed("1", Some("ls"))))).collect();
     assert_eq!(rulings, [true, true, false]);
     go(&mut state, &before(completes("2")));

@@ -20,7 +20,7 @@ fn denied(verdict: Option<Verdict>) -> Option<String> {
 fn what_no_seal_watches_is_asked_about_where_an_unknown_program_is_given_it() {
     let asked = |line: &str, gated| {
         let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-        match shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()) {
+        match shell(&ParsedEvent::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()) {
             Some(Verdict::Ask { reason }) => Some(reason),
             _ => None,
         }
@@ -45,7 +45,7 @@ fn what_no_seal_watches_is_asked_about_where_an_unknown_program_is_given_it() {
 
 fn read(line: &str, gated: bool) -> Option<String> {
     let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-    denied(shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()))
+    denied(shell(&ParsedEvent::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()))
 }
 
 #[test]
@@ -176,15 +176,15 @@ fn reading() -> Event {
 fn a_run_that_spent_its_budget_gets_no_tool_call_through() {
     let state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
     let spent = |text: &str| Facts { spent: Some(text.to_owned()), ..Facts::default() };
-    let said = |facts: &Facts| Integrity.judge(&state, &Heard::of(&reading()), facts).verdict;
+    let said = |facts: &Facts| Integrity.judge(&state, &ParsedEvent::of(&reading()), facts).verdict;
     assert_eq!(said(&Facts::default()), Verdict::Pass);
     let reason = "The budget of this run is spent (26 of 25 US dollars): no tool call is let through any more. The \
                   work so far is kept.";
     assert_eq!(said(&spent("26 of 25 US dollars")), Verdict::Deny { reason: reason.into() });
     assert!(said(&spent("")).text().starts_with("The budget of this run is spent: no tool call"));
-    assert_eq!(Integrity.judge(&state, &Heard::of(&stop()), &spent("")).verdict, Verdict::Pass);
+    assert_eq!(Integrity.judge(&state, &ParsedEvent::of(&stop()), &spent("")).verdict, Verdict::Pass);
     let asked =
-        [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &Heard::of(&event)).budget);
+        [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &ParsedEvent::of(&event)).budget);
     assert_eq!(asked, [true, true, false, false]);
 }
 
@@ -227,7 +227,7 @@ fn a_changed_wiring_is_told_once_to_each_and_again_when_it_is_another_change() {
 fn tool_events_do_not_look_at_the_wiring_unless_a_gate_is_closed() {
     let mut state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
     let looks = |state: &State| {
-        [prompt(), stop(), ran("make"), ran("ls")].map(|event| Integrity.needs(state, &Heard::of(&event)).wiring)
+        [prompt(), stop(), ran("make"), ran("ls")].map(|event| Integrity.needs(state, &ParsedEvent::of(&event)).wiring)
     };
     assert_eq!(looks(&state), [true, true, false, false]);
     state.gate = Some(GateState::of(&Gate::new(GateScope::Worktree("/repo".into()), "closed", Millis(0))));
@@ -236,7 +236,7 @@ fn tool_events_do_not_look_at_the_wiring_unless_a_gate_is_closed() {
 
 fn pre(line: &str, facts: &Facts, gated: bool) -> Option<String> {
     let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-    denied(shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, facts))
+    denied(shell(&ParsedEvent::of(&event(EventKind::PreTool(call))), line, gated, facts))
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn an_alias_of_git_is_what_it_stands_for() {
     let refused = |command: &str| {
         let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(command), words: Vec::new() };
         let event = event(EventKind::PreTool(call));
-        let heard = Heard::of(&event);
+        let heard = ParsedEvent::of(&event);
         (
             shell(&heard, command, false, &facts).is_some(),
             Integrity.needs(&State::new(SessionId::new("me"), Host::Claude, Millis(0)), &heard).aliases,

@@ -84,16 +84,16 @@ fn a_link_into_a_build_folder_is_refused() {
 #[test]
 fn a_binary_in_the_cache_of_a_package_runner_is_refused() {
     let caches = [
-        (".npm/_npx/3f2a/node_modules/steadfast-cli/bin", Runner::Npx),
-        (".cache/pnpm/dlx/3f2a/18f/node_modules/steadfast-cli/bin", Runner::Pnpm),
-        ("pnpm/dlx-812/node_modules/steadfast-cli/bin", Runner::Pnpm),
-        ("xfs-3f2a/dlx-812/node_modules/steadfast-cli/bin", Runner::Yarn),
-        (".bun/install/cache/.bunx-1000/steadfast-cli@latest/node_modules/steadfast-cli/bin", Runner::Bun),
-        ("bunx-1000-steadfast-cli@latest/node_modules/steadfast-cli/bin", Runner::Bun),
-        (".cache/uv/archive-v0/3f2a/bin", Runner::Uv),
-        ("elsewhere/environments-v2/steadfast-3f2a/bin", Runner::Uv),
-        (".cache/pipx/3f2a/bin", Runner::Pipx),
-        (".local/share/pipx/.cache/3f2a/bin", Runner::Pipx),
+        (".npm/_npx/3f2a/node_modules/steadfast-cli/bin", PackageRunner::Npx),
+        (".cache/pnpm/dlx/3f2a/18f/node_modules/steadfast-cli/bin", PackageRunner::Pnpm),
+        ("pnpm/dlx-812/node_modules/steadfast-cli/bin", PackageRunner::Pnpm),
+        ("xfs-3f2a/dlx-812/node_modules/steadfast-cli/bin", PackageRunner::Yarn),
+        (".bun/install/cache/.bunx-1000/steadfast-cli@latest/node_modules/steadfast-cli/bin", PackageRunner::Bun),
+        ("bunx-1000-steadfast-cli@latest/node_modules/steadfast-cli/bin", PackageRunner::Bun),
+        (".cache/uv/archive-v0/3f2a/bin", PackageRunner::Uv),
+        ("elsewhere/environments-v2/steadfast-3f2a/bin", PackageRunner::Uv),
+        (".cache/pipx/3f2a/bin", PackageRunner::Pipx),
+        (".local/share/pipx/.cache/3f2a/bin", PackageRunner::Pipx),
     ];
     for (cache, runner) in caches {
         let (_folder, root) = folder();
@@ -110,7 +110,7 @@ fn a_link_into_a_cache_is_refused_and_an_installed_tool_is_not() {
     fs::create_dir(root.join("bin")).unwrap();
     let link = root.join("bin/steadfast");
     std::os::unix::fs::symlink(&cached, &link).unwrap();
-    let refused = BinaryError::Cache { path: link.clone(), runner: Runner::Npx };
+    let refused = BinaryError::Cache { path: link.clone(), runner: PackageRunner::Npx };
     assert_eq!(find_binary(link.as_os_str(), &cached, None, &root), Err(refused));
 
     for stays in [

@@ -3,17 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use super::Drafts;
-use crate::install::change::FileChange;
+use crate::install::change::FileEdit;
 use crate::install::error::InstallError;
 use crate::install::file;
 use crate::install::links::Links;
 use crate::install::record::{Before, Record, file_of};
-use crate::install::scope::Place;
+use crate::install::scope::InstallPaths;
 use crate::install::slot::Keeper;
 
 const SLOT: &str = "links";
 
-pub(super) fn install(drafts: &mut Drafts, links: &Links, binary: &Path, place: &Place) -> Result<(), InstallError> {
+pub(super) fn install(
+    drafts: &mut Drafts,
+    links: &Links,
+    binary: &Path,
+    place: &InstallPaths,
+) -> Result<(), InstallError> {
     let record_file = record_file(links, place);
     let record = Record::read(&record_file)?;
     let mut new = record.clone().unwrap_or_else(|| Record {
@@ -34,7 +39,7 @@ pub(super) fn install(drafts: &mut Drafts, links: &Links, binary: &Path, place: 
     for path in links.paths() {
         let before = file::read_link(&path)?;
         if before.as_deref() != Some(target) {
-            drafts.records.push(FileChange::link(&path, before, Some(target.to_vec())));
+            drafts.records.push(FileEdit::link(&path, before, Some(target.to_vec())));
         }
     }
     Ok(())
@@ -43,7 +48,7 @@ pub(super) fn install(drafts: &mut Drafts, links: &Links, binary: &Path, place: 
 pub(super) fn uninstall(
     drafts: &mut Drafts,
     links: &Links,
-    place: &Place,
+    place: &InstallPaths,
     in_use: &dyn Fn(&Path) -> bool,
 ) -> Result<(), InstallError> {
     let record_file = record_file(links, place);
@@ -57,13 +62,13 @@ pub(super) fn uninstall(
     let folder = links.base.parent().map(Path::to_owned);
     for path in links.paths() {
         if let Some(before) = file::read_link(&path)? {
-            let change = FileChange::link(&path, Some(before), None);
-            drafts.records.push(FileChange { folders: folder.iter().cloned().collect(), ..change });
+            let change = FileEdit::link(&path, Some(before), None);
+            drafts.records.push(FileEdit { folders: folder.iter().cloned().collect(), ..change });
         }
     }
     drafts.forget(&record_file, &record, place)
 }
 
-fn record_file(links: &Links, place: &Place) -> PathBuf {
+fn record_file(links: &Links, place: &InstallPaths) -> PathBuf {
     file_of(&links.base, SLOT, Keeper::User, place)
 }

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use steadfast_system::Access;
 
 use super::Drafts;
-use crate::install::change::FileChange;
+use crate::install::change::FileEdit;
 use crate::install::error::InstallError;
 use crate::install::file;
 use crate::install::record::{Before, Record, file_of};
-use crate::install::scope::Place;
+use crate::install::scope::InstallPaths;
 use crate::install::skills::{SkillFile, Whose};
 use crate::install::slot::Keeper;
 
-pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> Result<(), InstallError> {
+pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPaths) -> Result<(), InstallError> {
     let present = file::read(&skill.path)?;
     match &present {
         Some(present) if skill.is_up_to_date(present) => {}
@@ -23,7 +23,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> 
         }
         _ => {
             let after = Some(skill.content.clone().into_bytes());
-            drafts.changes.push(FileChange::new(&skill.path, present, after, skill.what, Access::Usual));
+            drafts.changes.push(FileEdit::new(&skill.path, present, after, skill.what, Access::Usual));
         }
     }
     let record_file = record_file(skill, place);
@@ -45,7 +45,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> 
     Ok(())
 }
 
-pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> Result<(), InstallError> {
+pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPaths) -> Result<(), InstallError> {
     let record_file = record_file(skill, place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
@@ -54,7 +54,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
         Whose::Ours => {
-            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, skill.what, Access::Usual));
+            drafts.changes.push(FileEdit::new(&skill.path, Some(present), None, skill.what, Access::Usual));
         }
         Whose::Changed => drafts.left.push(skill.path.clone()),
         Whose::Foreign if record.is_some() => drafts.left.push(skill.path.clone()),
@@ -63,6 +63,6 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -
     Ok(())
 }
 
-fn record_file(skill: &SkillFile, place: &Place) -> PathBuf {
+fn record_file(skill: &SkillFile, place: &InstallPaths) -> PathBuf {
     file_of(&skill.path, skill.what, Keeper::Repository, place)
 }

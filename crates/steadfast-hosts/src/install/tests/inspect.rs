@@ -10,10 +10,10 @@ fn files(world: &World, host: Host) -> Vec<HooksFile> {
 #[test]
 fn what_was_installed_is_found_with_its_program_and_its_way() {
     for (scope, host, program, via) in [
-        (Scope::Local, Host::Claude, "steadfast-hook-claude-local", Via::Local),
-        (Scope::Shared, Host::Claude, "steadfast", Via::Project),
-        (Scope::User, Host::Claude, "steadfast-hook-claude-user", Via::User),
-        (Scope::User, Host::Codex, "/opt/bin/steadfast", Via::User),
+        (InstallScope::Local, Host::Claude, "steadfast-hook-claude-local", Via::Local),
+        (InstallScope::Shared, Host::Claude, "steadfast", Via::Project),
+        (InstallScope::User, Host::Claude, "steadfast-hook-claude-user", Via::User),
+        (InstallScope::User, Host::Codex, "/opt/bin/steadfast", Via::User),
     ] {
         let world = World::new();
         world.install(scope);
@@ -30,7 +30,7 @@ fn what_was_installed_is_found_with_its_program_and_its_way() {
 #[test]
 fn a_program_with_a_space_is_read_back() {
     let world = World::new();
-    apply(&world.plan_with(Scope::User, "/opt/a b/steadfast", None).unwrap()).unwrap();
+    apply(&world.plan_with(InstallScope::User, "/opt/a b/steadfast", None).unwrap()).unwrap();
     assert_eq!(files(&world, Host::Codex)[0].ours[0].program, "/opt/a b/steadfast");
 }
 
@@ -40,7 +40,7 @@ fn stop_hooks_of_others_are_counted_and_ours_are_not() {
     let others = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"lint"},{"type":"prompt"}]}],
         "PreToolUse":[{"hooks":[{"type":"command","command":"guard"}]}]}}"#;
     world.write("repo/.claude/settings.local.json", others);
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     assert_eq!(files(&world, Host::Claude)[0].other_stop_hooks, 2);
 }
 
@@ -88,7 +88,7 @@ fn a_raised_cap_is_read_however_it_is_written() {
 #[test]
 fn a_file_that_does_not_parse_is_an_error_beside_the_others() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     world.write(".claude/settings.json", "{,}");
     let place = world.place();
     let found = inspect(Host::Claude, &place.homes, &place.root);
@@ -100,7 +100,7 @@ fn a_file_that_does_not_parse_is_an_error_beside_the_others() {
 #[test]
 fn codex_trusts_the_hooks_its_config_names_and_no_others() {
     let world = World::new();
-    world.install(Scope::User);
+    world.install(InstallScope::User);
     let [file] = files(&world, Host::Codex).try_into().unwrap();
     let hooks = world.home.join(".codex/hooks.json");
     let config = format!(
@@ -130,7 +130,7 @@ fn a_bare_name_is_looked_for_on_the_path_and_a_path_is_left_alone() {
 #[test]
 fn a_way_that_lacks_something_is_told_from_one_that_is_whole() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     let path = world.place().root.join(".claude/settings.local.json");
     let way = |lacking: &[&str]| Way {
         via: Via::Local,

@@ -14,7 +14,7 @@ fn targets(world: &World) -> Vec<String> {
 #[test]
 fn each_event_has_a_link_to_the_binary_and_the_settings_name_it() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     assert_eq!(targets(&world), vec!["/opt/bin/steadfast"; lines(Host::Claude).len() + 1]);
     let settings: serde_json::Value =
         serde_json::from_str(&world.read("repo/.claude/settings.local.json").unwrap()).unwrap();
@@ -38,7 +38,7 @@ fn a_path_that_a_shell_would_take_apart_is_quoted_and_has_no_args() {
 
 #[test]
 fn no_line_of_any_file_needs_args() {
-    for scope in Scope::ALL {
+    for scope in InstallScope::ALL {
         let world = World::new();
         world.install(scope);
         let all = world.files();
@@ -57,9 +57,9 @@ fn no_line_of_any_file_needs_args() {
 #[test]
 fn a_moved_binary_is_followed_and_a_lost_link_comes_back() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     fs::remove_file(links(&world).join("steadfast-hook-claude-local-Stop")).unwrap();
-    apply(&world.plan_with(Scope::Local, "/usr/bin/steadfast", None).unwrap()).unwrap();
+    apply(&world.plan_with(InstallScope::Local, "/usr/bin/steadfast", None).unwrap()).unwrap();
     assert_eq!(targets(&world), vec!["/usr/bin/steadfast"; lines(Host::Claude).len() + 1]);
 }
 
@@ -70,12 +70,13 @@ fn the_links_go_with_the_last_checkout_that_uses_them() {
     let other = world.place_of("other");
     let hosts = [Host::Claude];
     let binary = Path::new("/opt/bin/steadfast");
-    let request = Request { hosts: &hosts, scope: Scope::Local, place: &other, binary, stop_block_cap: None };
+    let request =
+        InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &other, binary, stop_block_cap: None };
     apply(&plan_install(&request).unwrap()).unwrap();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     world.uninstall();
     assert_eq!(targets(&world).len(), lines(Host::Claude).len() + 1);
-    apply(&plan_uninstall(&hosts, &Scope::ALL, &other, &Path::exists).unwrap()).unwrap();
+    apply(&plan_uninstall(&hosts, &InstallScope::ALL, &other, &Path::exists).unwrap()).unwrap();
     assert!(!world.home.join(".local/state/steadfast").exists());
 }
 
@@ -97,8 +98,8 @@ fn what_an_older_version_wrote_is_written_anew_and_taken_out() {
         serde_json::json!({"hooks": hooks}).to_string()
     };
     for (scope, file, text) in [
-        (Scope::Local, "settings.local.json", old("/opt/bin/steadfast", &words)),
-        (Scope::Shared, "settings.json", old("sh", &shell)),
+        (InstallScope::Local, "settings.local.json", old("/opt/bin/steadfast", &words)),
+        (InstallScope::Shared, "settings.json", old("sh", &shell)),
     ] {
         let world = World::new();
         let path = format!("repo/.claude/{file}");

@@ -35,15 +35,15 @@ impl World {
         Self { _folder: folder, home }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> InstallPaths {
         self.place_of("repo")
     }
 
-    fn place_of(&self, repository: &str) -> Place {
+    fn place_of(&self, repository: &str) -> InstallPaths {
         let root = self.home.join(repository);
         let path = None;
         let homes = Homes { home: self.home.clone(), claude_config_dir: None, codex_home: None, path };
-        Place {
+        InstallPaths {
             homes,
             main_root: root.clone(),
             repository_records: root.join(".git/steadfast/install"),
@@ -62,17 +62,22 @@ impl World {
         fs::read_to_string(self.home.join(path)).ok()
     }
 
-    fn plan(&self, scope: Scope) -> Result<Plan, InstallError> {
+    fn plan(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
         self.plan_with(scope, "/opt/bin/steadfast", None)
     }
 
-    fn plan_with(&self, scope: Scope, binary: &str, stop_block_cap: Option<u32>) -> Result<Plan, InstallError> {
+    fn plan_with(
+        &self,
+        scope: InstallScope,
+        binary: &str,
+        stop_block_cap: Option<u32>,
+    ) -> Result<InstallPlan, InstallError> {
         let place = self.place();
         let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new(binary));
-        plan_install(&Request { hosts: &hosts, scope, place: &place, binary, stop_block_cap })
+        plan_install(&InstallRequest { hosts: &hosts, scope, place: &place, binary, stop_block_cap })
     }
 
-    fn install(&self, scope: Scope) {
+    fn install(&self, scope: InstallScope) {
         apply(&self.plan(scope).unwrap()).unwrap();
     }
 
@@ -80,8 +85,8 @@ impl World {
         apply(&self.plan_out().unwrap()).unwrap();
     }
 
-    fn plan_out(&self) -> Result<Plan, InstallError> {
-        plan_uninstall(&[Host::Claude, Host::Codex], &Scope::ALL, &self.place(), &Path::exists)
+    fn plan_out(&self) -> Result<InstallPlan, InstallError> {
+        plan_uninstall(&[Host::Claude, Host::Codex], &InstallScope::ALL, &self.place(), &Path::exists)
     }
 
     /// Every file of the world except our records.

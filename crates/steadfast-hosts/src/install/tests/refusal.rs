@@ -13,7 +13,7 @@ fn a_file_that_does_not_parse_is_named_with_its_line_and_nothing_is_written() {
     let world = World::new();
     world.write(".codex/hooks.json", "{\n  \"hooks\": {},,\n}");
     let before = world.files();
-    let error = world.plan(Scope::Local).unwrap_err().to_string();
+    let error = world.plan(InstallScope::Local).unwrap_err().to_string();
     let path = world.home.join(".codex/hooks.json");
     assert_eq!(error, format!("{}:2:15: unexpected `,`, expected a key in double quotes", path.display()));
     assert_eq!(world.files(), before);
@@ -24,7 +24,7 @@ fn a_file_that_is_not_text_is_named() {
     let world = World::new();
     let path = world.home.join("repo/.mcp.json");
     fs::write(&path, b"{\"a\": \"\xff\"}").unwrap();
-    let error = world.plan(Scope::Shared).unwrap_err().to_string();
+    let error = world.plan(InstallScope::Shared).unwrap_err().to_string();
     assert_eq!(error, format!("{}: not valid UTF-8 at byte 7", path.display()));
 }
 
@@ -33,7 +33,9 @@ fn a_folder_in_the_place_of_a_file_is_named() {
     let world = World::new();
     let path = world.home.join("repo/.claude/settings.local.json");
     fs::create_dir_all(&path).unwrap();
-    assert!(matches!(world.plan(Scope::Local).unwrap_err(), InstallError::NotAFile { path: named } if named == path));
+    assert!(
+        matches!(world.plan(InstallScope::Local).unwrap_err(), InstallError::NotAFile { path: named } if named == path)
+    );
 }
 
 #[test]
@@ -44,7 +46,9 @@ fn a_read_only_file_is_named() {
     let mut permissions = fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
-    assert!(matches!(world.plan(Scope::User).unwrap_err(), InstallError::ReadOnly { path: named } if named == path));
+    assert!(
+        matches!(world.plan(InstallScope::User).unwrap_err(), InstallError::ReadOnly { path: named } if named == path)
+    );
 }
 
 #[test]
@@ -52,7 +56,7 @@ fn a_later_failure_puts_the_earlier_files_back() {
     let world = World::new();
     world.write("repo/.claude/settings.local.json", "{ }");
     let before = world.files();
-    let plan = world.plan(Scope::Local).unwrap();
+    let plan = world.plan(InstallScope::Local).unwrap();
     // Where a folder has to be made, a file came up.
     fs::write(world.home.join(".codex"), "in the way").unwrap();
     let error = apply(&plan).unwrap_err().to_string();
@@ -68,7 +72,7 @@ fn a_link_stays_a_link_and_its_target_is_edited() {
     world.write("dotfiles/settings.json", "{\"model\":\"opus\"}");
     fs::create_dir(world.home.join(".claude")).unwrap();
     symlink("../dotfiles/settings.json", world.home.join(".claude/settings.json")).unwrap();
-    world.install(Scope::User);
+    world.install(InstallScope::User);
     assert!(world.home.join(".claude/settings.json").is_symlink());
     assert!(world.read("dotfiles/settings.json").unwrap().starts_with("{\"model\":\"opus\",\"hooks\":{"));
     world.uninstall();
@@ -81,7 +85,7 @@ fn a_link_to_nothing_is_followed_and_led_to_nothing_again() {
     let world = World::new();
     fs::create_dir(world.home.join(".claude")).unwrap();
     symlink(world.home.join("later.json"), world.home.join(".claude/settings.json")).unwrap();
-    world.install(Scope::User);
+    world.install(InstallScope::User);
     assert!(world.read("later.json").is_some());
     world.uninstall();
     assert!(!world.home.join("later.json").exists());
@@ -94,14 +98,14 @@ fn permissions_are_kept() {
     world.write("repo/.claude/settings.json", "{}");
     let path = world.home.join("repo/.claude/settings.json");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    world.install(Scope::Shared);
+    world.install(InstallScope::Shared);
     assert_eq!(mode(&path), 0o640);
 }
 
 #[test]
 fn a_new_file_of_the_user_is_private_and_one_of_the_repository_is_not() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     assert_eq!(mode(&world.home.join(".claude.json")), 0o600);
     assert_eq!(mode(&world.home.join(".codex/config.toml")), 0o600);
     assert_eq!(mode(&world.home.join("repo/.claude/settings.local.json")), 0o644);
@@ -110,7 +114,7 @@ fn a_new_file_of_the_user_is_private_and_one_of_the_repository_is_not() {
 #[test]
 fn no_temporary_file_is_left() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     let left: Vec<_> =
         world.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains(".steadfast-")).collect();
     assert_eq!(left, []);

@@ -11,13 +11,14 @@ fn install_in(world: &World, repository: &str) {
     fs::create_dir_all(world.home.join(repository)).unwrap();
     let place = world.place_of(repository);
     let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new("/opt/bin/steadfast"));
-    let request = Request { hosts: &hosts, scope: Scope::User, place: &place, binary, stop_block_cap: None };
+    let request =
+        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
     apply(&plan_install(&request).unwrap()).unwrap();
 }
 
 fn uninstall_in(world: &World, repository: &str) {
     let place = world.place_of(repository);
-    let plan = plan_uninstall(&[Host::Claude, Host::Codex], &Scope::ALL, &place, &Path::exists).unwrap();
+    let plan = plan_uninstall(&[Host::Claude, Host::Codex], &InstallScope::ALL, &place, &Path::exists).unwrap();
     apply(&plan).unwrap();
 }
 
@@ -63,15 +64,16 @@ fn the_server_of_two_worktrees_stays_while_one_relies_on_it() {
     let world = World::new();
     for root in ["main", "linked"] {
         fs::create_dir_all(world.home.join(root)).unwrap();
-        let place = Place { main_root: world.home.join("main"), ..world.place_of(root) };
+        let place = InstallPaths { main_root: world.home.join("main"), ..world.place_of(root) };
         let binary = Path::new("/opt/bin/steadfast");
         let hosts = [Host::Claude];
-        let request = Request { hosts: &hosts, scope: Scope::Local, place: &place, binary, stop_block_cap: None };
+        let request =
+            InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None };
         apply(&plan_install(&request).unwrap()).unwrap();
     }
     let out_of = |root: &str| {
-        let place = Place { main_root: world.home.join("main"), ..world.place_of(root) };
-        apply(&plan_uninstall(&[Host::Claude], &Scope::ALL, &place, &Path::exists).unwrap()).unwrap();
+        let place = InstallPaths { main_root: world.home.join("main"), ..world.place_of(root) };
+        apply(&plan_uninstall(&[Host::Claude], &InstallScope::ALL, &place, &Path::exists).unwrap()).unwrap();
     };
     out_of("linked");
     assert!(world.read(".claude.json").unwrap().contains("steadfast"));
@@ -84,7 +86,7 @@ fn the_server_of_two_worktrees_stays_while_one_relies_on_it() {
 fn a_file_that_its_host_wrote_since_the_plan_is_edited_as_it_is_now() {
     let world = World::new();
     world.write(".claude.json", "{\"numStartups\":1}");
-    let plan = world.plan(Scope::Local).unwrap();
+    let plan = world.plan(InstallScope::Local).unwrap();
     world.write(".claude.json", "{\"numStartups\":2,\"projects\":{}}");
     apply(&plan).unwrap();
     let text = world.read(".claude.json").unwrap();
@@ -95,7 +97,7 @@ fn a_file_that_its_host_wrote_since_the_plan_is_edited_as_it_is_now() {
 #[test]
 fn a_settings_file_that_changed_since_the_plan_is_left_alone() {
     let world = World::new();
-    let plan = world.plan(Scope::Local).unwrap();
+    let plan = world.plan(InstallScope::Local).unwrap();
     world.write("repo/.claude/settings.local.json", "{}");
     let error = apply(&plan).unwrap_err().to_string();
     assert!(
@@ -111,7 +113,7 @@ fn the_lock_of_claude_code_is_waited_for() {
     world.write(".claude.json", "{}");
     let lock = world.home.join(".claude.json.lock");
     fs::create_dir(&lock).unwrap();
-    let plan = world.plan(Scope::Local).unwrap();
+    let plan = world.plan(InstallScope::Local).unwrap();
     std::thread::scope(|scope| {
         let applied = scope.spawn(|| apply(&plan));
         wait_for("the file that is written before", || {
@@ -137,7 +139,8 @@ fn another_configuration_folder_is_used_where_the_user_has_one() {
     place.homes.codex_home = Some(world.home.join("codex"));
     let binary = Path::new("/opt/bin/steadfast");
     let hosts = [Host::Claude, Host::Codex];
-    let request = Request { hosts: &hosts, scope: Scope::User, place: &place, binary, stop_block_cap: None };
+    let request =
+        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
     let plan = plan_install(&request).unwrap();
     let settings = plan.changes.iter().filter(|change| !change.is_skill());
     let paths: Vec<_> = settings.map(|change| change.path.clone()).collect();

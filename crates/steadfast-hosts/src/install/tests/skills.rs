@@ -38,7 +38,7 @@ fn of_another_version(world: &World) -> String {
 /// Also those of the user's wiring, which acts only where `init` was run: a skill at home would be offered everywhere.
 #[test]
 fn the_skills_of_every_scope_are_in_the_checkout() {
-    for scope in Scope::ALL {
+    for scope in InstallScope::ALL {
         let world = World::new();
         world.install(scope);
         assert_eq!(skills(&world), all(), "{scope:?}");
@@ -49,7 +49,8 @@ fn the_skills_of_every_scope_are_in_the_checkout() {
 fn a_host_that_is_not_wired_gets_no_skills() {
     let world = World::new();
     let (place, hosts, binary) = (world.place(), [Host::Claude], Path::new("/opt/bin/steadfast"));
-    let request = Request { hosts: &hosts, scope: Scope::Local, place: &place, binary, stop_block_cap: None };
+    let request =
+        InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None };
     apply(&plan_install(&request).unwrap()).unwrap();
     assert!(!world.home.join("repo/.agents").exists() && world.read(SKILL).is_some());
 }
@@ -57,11 +58,11 @@ fn a_host_that_is_not_wired_gets_no_skills() {
 #[test]
 fn another_version_is_brought_up_to_date_and_goes_all_the_same() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     let ours = world.read(SKILL).unwrap();
     let other = of_another_version(&world);
     world.write(SKILL, &other);
-    let plan = world.plan(Scope::Local).unwrap();
+    let plan = world.plan(InstallScope::Local).unwrap();
     let paths: Vec<_> = plan.changes.iter().map(|change| change.path.clone()).collect();
     assert_eq!((paths, &plan.left), (vec![world.home.join(SKILL)], &vec![]));
     apply(&plan).unwrap();
@@ -74,10 +75,10 @@ fn another_version_is_brought_up_to_date_and_goes_all_the_same() {
 #[test]
 fn what_somebody_changed_is_left_and_named() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     let mine = format!("{}\nAlso: run the linter.\n", world.read(SKILL).unwrap());
     world.write(SKILL, &mine);
-    let again = world.plan(Scope::Local).unwrap();
+    let again = world.plan(InstallScope::Local).unwrap();
     assert_eq!((again.is_empty(), &again.left), (true, &vec![world.home.join(SKILL)]));
     let out = world.plan_out().unwrap();
     assert_eq!(out.left, [world.home.join(SKILL)]);
@@ -90,7 +91,7 @@ fn what_is_somebody_elses_is_never_overwritten() {
     let world = World::new();
     for mine in ["---\nname: steadfast-run-tasks\n---\nMine.\n", ""] {
         world.write(SKILL, mine);
-        let plan = world.plan(Scope::Local).unwrap();
+        let plan = world.plan(InstallScope::Local).unwrap();
         assert_eq!(plan.left, [world.home.join(SKILL)]);
         apply(&plan).unwrap();
         assert_eq!(world.read(SKILL).as_deref(), Some(mine));
@@ -104,10 +105,10 @@ fn what_is_somebody_elses_is_never_overwritten() {
 #[test]
 fn a_skill_that_was_deleted_comes_back_with_the_next_install() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     let before = world.files();
     fs::remove_dir_all(world.home.join("repo/.claude/skills")).unwrap();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     assert_eq!(world.files(), before);
     world.uninstall();
     assert_eq!(world.files(), []);
@@ -117,11 +118,11 @@ fn a_skill_that_was_deleted_comes_back_with_the_next_install() {
 #[test]
 fn a_colleague_takes_out_what_came_with_the_repository() {
     let world = World::new();
-    world.install(Scope::Shared);
+    world.install(InstallScope::Shared);
     fs::remove_dir_all(world.home.join("repo/.git/steadfast")).unwrap();
     let crlf = world.read(SKILL).unwrap().replace('\n', "\r\n");
     world.write(SKILL, &crlf);
-    let again = world.plan(Scope::Shared).unwrap();
+    let again = world.plan(InstallScope::Shared).unwrap();
     assert_eq!((again.changes.len(), again.left.len()), (0, 0), "other line ends are no change");
     world.uninstall();
     assert_eq!(skills(&world), Vec::<String>::new());
@@ -130,9 +131,9 @@ fn a_colleague_takes_out_what_came_with_the_repository() {
 #[test]
 fn wiring_from_before_there_were_skills_leaves_no_folder() {
     let world = World::new();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     world.uninstall();
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     for folder in ["repo/.claude/skills", "repo/.claude/agents", "repo/.agents"] {
         fs::remove_dir_all(world.home.join(folder)).unwrap();
     }
@@ -143,7 +144,7 @@ fn wiring_from_before_there_were_skills_leaves_no_folder() {
             fs::remove_file(path).unwrap();
         }
     }
-    world.install(Scope::Local);
+    world.install(InstallScope::Local);
     world.uninstall();
     let left = fs::read_dir(world.home.join("repo")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), [".git"]);
@@ -156,8 +157,8 @@ fn one_folder_of_skills_for_both_hosts_is_written_once_and_stays_a_link() {
     fs::create_dir_all(world.home.join("repo/.claude")).unwrap();
     let link = world.home.join("repo/.claude/skills");
     std::os::unix::fs::symlink("../.agents/skills", &link).unwrap();
-    world.install(Scope::Local);
-    assert!(world.plan(Scope::Local).unwrap().is_empty());
+    world.install(InstallScope::Local);
+    assert!(world.plan(InstallScope::Local).unwrap().is_empty());
     assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 6);
     world.uninstall();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -6,17 +6,17 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use steadfast_model::{Dispatch, Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
-use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
+use steadfast_store::ledger::{DispatchEnd, Lease, StatusChange, UnitClosing};
 
 use super::super::begin::Until;
+use super::super::event::RunEvent;
 use super::super::merger::Arrival;
 use super::super::message::{Merged, Worked};
-use super::super::news::News;
 use super::super::prompt::Before;
 use super::super::verdict::{Next, Tried, after_merge, after_work, ending};
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;
-use crate::grounds::Landing;
+use crate::worktrees::Landing;
 
 impl Dispatcher {
     pub(super) fn worked(&mut self, unit: &TaskId, worked: Worked) -> Result<(), RunError> {
@@ -53,7 +53,7 @@ impl Dispatcher {
                 self.close(unit, &plan, &leases, commit)?;
                 self.clear_away(unit)?;
             }
-            self.news.push(News::Landed { unit: unit.clone(), commit: commit.clone() });
+            self.events.push(RunEvent::Landed { unit: unit.clone(), commit: commit.clone() });
             self.reached = self.until == Until::Unit && self.is_more_to_do();
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Dispatcher {
         let fences: BTreeMap<TaskId, u64> = leases.iter().map(|lease| (lease.task.clone(), lease.token)).collect();
         let evidence: Vec<(TaskId, Evidence)> =
             result.evidence.into_iter().filter(|(task, _)| fences.contains_key(task)).collect();
-        let closing = Closing {
+        let closing = UnitClosing {
             run: &self.run.id,
             unit,
             evidence: &evidence,
@@ -86,7 +86,7 @@ impl Dispatcher {
             now,
         };
         self.ledger.close_unit(&closing)?;
-        self.shop.tasks.render_decisions(&self.run.plan);
+        self.context.tasks.render_decisions(&self.run.plan);
         self.look_again(unit)
     }
 
@@ -94,15 +94,15 @@ impl Dispatcher {
     fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
         if self.sweep.is_none() {
             let (sweep, landed) = mpsc::channel::<TaskId>();
-            let shop = Arc::clone(&self.shop);
+            let context = Arc::clone(&self.context);
             let thread = thread::Builder::new().name("sweeper".to_owned()).spawn(move || {
                 while let Ok(first) = landed.recv() {
                     let units: Vec<TaskId> = iter::once(first).chain(landed.try_iter()).collect();
                     for unit in &units {
-                        shop.tasks.leave(&shop.grounds.unit_folder(unit.as_str()));
+                        context.tasks.leave(&context.worktrees.unit_folder(unit.as_str()));
                     }
                     // What does not go now goes at the end of the run, where it is said why if it does not.
-                    let _ = shop.grounds.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
+                    let _ = context.worktrees.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
                 }
             });
             self.watch_over(thread.map_err(RunError::Thread)?);
@@ -132,12 +132,12 @@ impl Dispatcher {
             Next::Again { why, before, stuck } => {
                 self.wait(unit, &why, &before, Some(stuck))?;
                 self.ledger.set_stuck(&self.run.plan, unit, stuck, self.now())?;
-                self.news.push(News::Again { unit: unit.clone(), why });
+                self.events.push(RunEvent::Again { unit: unit.clone(), why });
             }
             Next::Later { why, until, before } => {
                 self.wait(unit, &why, &before, None)?;
                 self.later.insert(unit.clone(), until);
-                self.news.push(News::Waits { unit: unit.clone(), why });
+                self.events.push(RunEvent::Waits { unit: unit.clone(), why });
             }
             Next::Block { task, why, stuck } => {
                 if let Some(stuck) = stuck {
@@ -166,7 +166,7 @@ impl Dispatcher {
             row.agent = None;
         })?;
         self.doing(unit, "lands".to_owned());
-        self.news.push(News::Merging { unit: unit.clone() });
+        self.events.push(RunEvent::Merging { unit: unit.clone() });
         let (Some(live), Some(row)) = (self.live.get(unit), self.row(unit)) else { return Ok(()) };
         let Some(plan) = live.plan.clone() else { return Ok(()) };
         let lease = live.leases.iter().map(|lease| lease.token).max().unwrap_or(0);
@@ -203,7 +203,7 @@ impl Dispatcher {
             row.note = Some(note);
             row.agent = None;
         })?;
-        self.news.push(News::Blocked { unit: unit.clone(), why });
+        self.events.push(RunEvent::Blocked { unit: unit.clone(), why });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use steadfast_model::{Task, TaskKind, UnitStatus};
 use steadfast_plan::{Unit, UnitState};
 use steadfast_store::ledger::LeaseError;
 
-use super::super::news::News;
+use super::super::event::RunEvent;
 use super::start::state;
 use super::{Dispatcher, Pausing};
 use crate::error::RunError;
@@ -46,11 +46,11 @@ impl Dispatcher {
             }
             Err(error) => return Err(error),
         };
-        let said = self.shop.tasks.write_decisions(&self.run.plan, &unit);
+        let said = self.context.tasks.write_decisions(&self.run.plan, &unit);
         self.ledger.release_leases(&leases)?;
         let said = said?;
         self.change(&unit, |row| row.status = UnitStatus::Done)?;
-        self.news.push(News::Decided { unit, said });
+        self.events.push(RunEvent::Decided { unit, said });
         Ok(())
     }
 }

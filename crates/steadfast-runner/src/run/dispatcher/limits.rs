@@ -9,10 +9,10 @@ use steadfast_model::{RunState, Status, TaskId, TaskLines, UnitStatus};
 use steadfast_store::ledger::{Ledger, LedgerError, StatusChange};
 use steadfast_work::chain;
 
+use super::super::RunOutcome;
 use super::super::begin::Until;
 use super::super::budget::{Budget, Reserved, Share};
-use super::super::ending::Outcome;
-use super::super::news::News;
+use super::super::event::RunEvent;
 use super::start::LEASE_MS;
 use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
@@ -53,7 +53,7 @@ impl Dispatcher {
     /// until then.
     pub(super) fn stop_if_spent(&mut self, unit: &TaskId) {
         let all_tokens = self.run.limits.tokens.is_some_and(|tokens| self.sums().tokens >= tokens);
-        let name = self.shop.grounds.unit_folder(unit.as_str());
+        let name = self.context.worktrees.unit_folder(unit.as_str());
         let Some(live) = self.live.get_mut(unit) else { return };
         if live.over_budget || !(live.reserved().is_spent() || all_tokens) {
             return;
@@ -71,7 +71,7 @@ impl Dispatcher {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
             self.halt.store(true, Ordering::Relaxed);
-            self.news.push(News::Stopping { units: self.live.keys().cloned().collect() });
+            self.events.push(RunEvent::Stopping { units: self.live.keys().cloned().collect() });
         }
         let wall = self.run.limits.wall_ms.map(Duration::from_millis);
         if self.pausing.is_none() && wall.is_some_and(|wall| self.began.elapsed() >= wall) {
@@ -86,7 +86,7 @@ impl Dispatcher {
             return Ok(());
         }
         self.looked = Instant::now();
-        self.news.push(News::Tick);
+        self.events.push(RunEvent::Tick);
         self.ledger.catch_up();
         if self.until == Until::Gate {
             self.count_asides()?;
@@ -126,7 +126,7 @@ impl Dispatcher {
     }
 
     /// Nothing runs: whether that is the end, for now or for good.
-    pub(super) fn outcome(&mut self) -> Result<Option<Outcome>, RunError> {
+    pub(super) fn outcome(&mut self) -> Result<Option<RunOutcome>, RunError> {
         // Whatever was to pause it: nothing is left that could be paused.
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
             return self.all_done();
@@ -136,7 +136,7 @@ impl Dispatcher {
         }
         if self.reached {
             self.wait_for_threads();
-            return Ok(Some(Outcome::Reached));
+            return Ok(Some(RunOutcome::Reached));
         }
         if self.is_more_to_do() {
             // A rate limit is waited for.
@@ -158,7 +158,7 @@ impl Dispatcher {
 
     /// Every unit landed. What does not hold on the final tree is done again; what only an agent's word closed is a human's
     /// to look at. A loop asks its gate instead.
-    fn all_done(&mut self) -> Result<Option<Outcome>, RunError> {
+    fn all_done(&mut self) -> Result<Option<RunOutcome>, RunError> {
         self.wait_for_threads();
         // A human who stopped it before has the last checks, unless they are stopped, too: then this process ends.
         let stop = match self.pausing.take() {
@@ -182,12 +182,12 @@ impl Dispatcher {
         }
         // A loop is looked at by experts, who may not have ended.
         if self.until == Until::End {
-            self.shop.grounds.clear()?;
+            self.context.worktrees.clear()?;
         }
         let (state, outcome) = if claimed.is_empty() {
-            (RunState::Complete, Outcome::Complete)
+            (RunState::Complete, RunOutcome::Complete)
         } else {
-            (RunState::NeedsReview, Outcome::NeedsReview(claimed))
+            (RunState::NeedsReview, RunOutcome::NeedsReview(claimed))
         };
         self.ledger.set_run_state(&self.run.id, state, None, self.now())?;
         self.refresh()?;
@@ -198,19 +198,19 @@ impl Dispatcher {
         self.rows.iter().filter(|row| row.status == UnitStatus::Blocked).map(|row| &row.unit)
     }
 
-    fn pause(&mut self, why: String) -> Result<Outcome, RunError> {
+    fn pause(&mut self, why: String) -> Result<RunOutcome, RunError> {
         let now = self.now();
         for row in &self.rows {
             put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         self.ledger.set_run_state(&self.run.id, RunState::Paused, Some(&why), now)?;
         self.refresh()?;
-        Ok(Outcome::Paused(why))
+        Ok(RunOutcome::Paused(why))
     }
 
     /// Pauses a run whose ledger, disk or git failed under the dispatcher itself. Whoever holds the ledger is waited for:
     /// only then it can be written down. The error comes back if it cannot, or if the run is another's.
-    pub(in crate::run) fn pause_after(&mut self, error: RunError) -> Result<Outcome, RunError> {
+    pub(in crate::run) fn pause_after(&mut self, error: RunError) -> Result<RunOutcome, RunError> {
         if matches!(error, RunError::TakenOver | RunError::Circle(_)) {
             return Err(error);
         }

@@ -11,8 +11,8 @@ use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
 use super::super::begin::Until;
 use super::super::budget::Share;
+use super::super::event::{Activity, RunEvent};
 use super::super::executor::{Job, work};
-use super::super::news::{Activity, News};
 use super::super::prompt::Before;
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;
@@ -29,7 +29,7 @@ impl Dispatcher {
         }
         while self.pausing.is_none() && self.is_place_free() {
             let Some(index) = self.next() else { break };
-            if let Some(path) = self.shop.grounds.submodule_of(&self.units[index].files)? {
+            if let Some(path) = self.context.worktrees.submodule_of(&self.units[index].files)? {
                 self.refuse(index, &path)?;
                 continue;
             }
@@ -116,7 +116,7 @@ impl Dispatcher {
         if self.begun.insert(number) {
             let open = |row: &&RunUnit| row.wave == number && row.status != UnitStatus::Done;
             let units = self.rows.iter().filter(open).map(|row| row.unit.clone()).collect();
-            self.news.push(News::Wave { number, units });
+            self.events.push(RunEvent::Wave { number, units });
         }
     }
 
@@ -144,8 +144,8 @@ impl Dispatcher {
         let new = NewDispatch { run: &self.run.id, unit: &unit, host, session: None };
         let dispatch = self.ledger.begin_dispatch(new, now)?;
         let tokens = leases.iter().map(|lease| (lease.task.clone(), lease.token)).collect();
-        let grounds = &self.shop.grounds;
-        let (branch, directory) = (grounds.unit_branch(unit.as_str()), grounds.unit_folder(unit.as_str()));
+        let worktrees = &self.context.worktrees;
+        let (branch, directory) = (worktrees.unit_branch(unit.as_str()), worktrees.unit_folder(unit.as_str()));
         self.change(&unit, |row| {
             row.status = UnitStatus::Running;
             row.attempts = row.attempts.saturating_add(1);
@@ -160,10 +160,10 @@ impl Dispatcher {
         }
         let row = self.rows[index].clone();
         self.tell_wave(row.wave);
-        self.news.push(News::Started { unit: unit.clone(), attempt: row.attempts });
+        self.events.push(RunEvent::Started { unit: unit.clone(), attempt: row.attempts });
         let before: Before =
             row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
-        let name = directory_name(&self.shop.grounds.unit_folder(unit.as_str()));
+        let name = directory_name(&self.context.worktrees.unit_folder(unit.as_str()));
         let job = Job {
             unit: row,
             bring_in: before.bring_in,
@@ -174,8 +174,8 @@ impl Dispatcher {
         };
         let stop = Arc::new(AtomicBool::new(self.stop.load(Ordering::Relaxed)));
         let thread = thread::Builder::new().name(format!("unit {unit}")).spawn({
-            let (shop, stop, tell) = (Arc::clone(&self.shop), Arc::clone(&stop), self.tell.clone());
-            move || work(&shop, job, &stop, &tell)
+            let (context, stop, tell) = (Arc::clone(&self.context), Arc::clone(&stop), self.tell.clone());
+            move || work(&context, job, &stop, &tell)
         });
         self.watch_over(thread.map_err(RunError::Thread)?);
         self.activity.insert(unit.clone(), Activity { doing: "starts".to_owned(), ..Activity::default() });

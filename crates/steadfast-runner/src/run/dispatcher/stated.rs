@@ -19,12 +19,12 @@ impl Dispatcher {
         }
         let tasks = self.ledger.tasks(&self.run.plan)?;
         let work: Vec<String> = tasks.into_iter().flat_map(|task| task.files).collect();
-        let grounds = &self.shop.grounds;
-        let tip = grounds.tip()?.ok_or_else(|| RunError::BranchGone(grounds.branch()))?;
-        let folder = grounds.exhibit(NAME, &tip)?;
+        let worktrees = &self.context.worktrees;
+        let tip = worktrees.tip()?.ok_or_else(|| RunError::BranchGone(worktrees.branch()))?;
+        let folder = worktrees.read_only_worktree(NAME, &tip)?;
         let mut failed = Vec::new();
         for check in &checks {
-            match self.shop.tasks.check_stated(&folder, check, &work, stop)? {
+            match self.context.tasks.check_stated(&folder, check, &work, stop)? {
                 StatedEnd::Passed => {}
                 StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
                 StatedEnd::Changed { difference } => failed.push(format!(
@@ -34,7 +34,7 @@ impl Dispatcher {
                 StatedEnd::Stopped => failed.push(format!("`{}` did not come to its end", check.command)),
             }
         }
-        grounds.put_away(NAME)?;
+        worktrees.remove_read_only(NAME)?;
         Ok((!failed.is_empty()).then(|| format!("not complete: {}", failed.join("; "))))
     }
 }

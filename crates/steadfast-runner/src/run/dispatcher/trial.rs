@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use steadfast_model::TaskId;
 use steadfast_store::ledger::LedgerError;
 
+use super::super::event::RunEvent;
 use super::super::message::Message;
-use super::super::news::News;
 use super::Dispatcher;
 use crate::error::RunError;
 
@@ -27,16 +27,16 @@ pub(super) struct Trial {
 
 impl Dispatcher {
     pub(super) fn begin_trial(&mut self) -> Result<(), RunError> {
-        let (shop, tell, stop) = (Arc::clone(&self.shop), self.tell.clone(), Arc::<AtomicBool>::default());
+        let (context, tell, stop) = (Arc::clone(&self.context), self.tell.clone(), Arc::<AtomicBool>::default());
         let (plan, base, stopped) = (self.run.plan.clone(), self.run.base.clone(), Arc::clone(&stop));
         let thread = thread::Builder::new().name("trial".to_owned()).spawn(move || {
             // It is advice: a commit that cannot be laid out, or a check that cannot be started, is met again where it counts.
-            let Ok(folder) = shop.grounds.exhibit(NAME, &base) else { return };
-            let _ = shop.tasks.passing_already(&folder, &plan, &stopped, &mut |tasks| {
+            let Ok(folder) = context.worktrees.read_only_worktree(NAME, &base) else { return };
+            let _ = context.tasks.passing_already(&folder, &plan, &stopped, &mut |tasks| {
                 let _ = tell.send(Message::PassAlready(tasks));
             });
-            shop.tasks.leave(&folder);
-            let _ = shop.grounds.put_away(NAME);
+            context.tasks.leave(&folder);
+            let _ = context.worktrees.remove_read_only(NAME);
         });
         self.trial = Some(Trial { stop, thread: thread.map_err(RunError::Thread)? });
         Ok(())
@@ -57,7 +57,7 @@ impl Dispatcher {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.news.push(News::PassAlready { tasks });
+        self.events.push(RunEvent::PassAlready { tasks });
         Ok(())
     }
 }

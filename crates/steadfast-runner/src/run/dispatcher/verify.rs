@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Millis, PlanId, Status, Subject, TaskId, UnitStatus};
+use steadfast_model::{EvidenceSubject, Millis, PlanId, Status, TaskId, UnitStatus};
 use steadfast_store::ledger::{Ledger, StatusChange};
 use steadfast_work::task_list::{DoneOn, NotHeld};
 
+use super::super::event::RunEvent;
 use super::super::message::{Merged, Open};
-use super::super::news::News;
 use super::super::verdict::after_merge;
 use super::Dispatcher;
 use crate::error::RunError;
@@ -34,7 +34,7 @@ impl Dispatcher {
             return Ok(());
         }
         let (plan, base) = (self.run.plan.clone(), self.run.base.clone());
-        let elsewhere = self.shop.tasks.done_elsewhere(self.shop.grounds.checkout(), &plan, &self.run.id)?;
+        let elsewhere = self.context.tasks.done_elsewhere(self.context.worktrees.checkout(), &plan, &self.run.id)?;
         let mut open: Vec<TaskId> = Vec::new();
         let stop = Arc::clone(&self.stop);
         if let DoneOn::Not(failed) = self.done_on(&base, &stop)? {
@@ -43,7 +43,7 @@ impl Dispatcher {
         for task in elsewhere {
             // What its check was just run for on the base, and passed, is there whoever did it.
             let subject = self.ledger.evidence_of(&plan, &task)?.pop().map(|last| last.subject());
-            if subject == Some(Subject::Nothing) && !open.contains(&task) {
+            if subject == Some(EvidenceSubject::Nothing) && !open.contains(&task) {
                 open.push(task);
             }
         }
@@ -52,14 +52,14 @@ impl Dispatcher {
             reopen(&mut self.ledger, &plan, task, now)?;
         }
         if !open.is_empty() {
-            self.news.push(News::Reopened { tasks: open });
+            self.events.push(RunEvent::Reopened { tasks: open });
         }
         self.begin_trial()
     }
 
     /// After the last unit landed: each distinct check that is about another tree runs once more.
     pub(super) fn verify_tip(&mut self, stop: &AtomicBool) -> Result<Verified, RunError> {
-        let Some(tip) = self.shop.grounds.tip()? else { return Ok(Verified::Holds) };
+        let Some(tip) = self.context.worktrees.tip()? else { return Ok(Verified::Holds) };
         let failed = match self.done_on(&tip, stop)? {
             DoneOn::All => return Ok(Verified::Holds),
             DoneOn::Stopped => return Ok(Verified::Stopped),
@@ -86,16 +86,16 @@ impl Dispatcher {
     }
 
     fn done_on(&mut self, commit: &str, stop: &AtomicBool) -> Result<DoneOn, RunError> {
-        let grounds = &self.shop.grounds;
-        let (plan, checkout) = (&self.run.plan, grounds.checkout());
-        let tree = grounds.tree_of(commit)?;
-        if !self.shop.tasks.is_about_other_tree(checkout, plan, &tree)? {
+        let worktrees = &self.context.worktrees;
+        let (plan, checkout) = (&self.run.plan, worktrees.checkout());
+        let tree = worktrees.tree_of(commit)?;
+        if !self.context.tasks.is_about_other_tree(checkout, plan, &tree)? {
             return Ok(DoneOn::All);
         }
-        let folder: PathBuf = grounds.exhibit(NAME, commit)?;
-        let held = self.shop.tasks.done_on(&folder, plan, stop);
-        self.shop.tasks.leave(&folder);
-        grounds.put_away(NAME)?;
+        let folder: PathBuf = worktrees.read_only_worktree(NAME, commit)?;
+        let held = self.context.tasks.done_on(&folder, plan, stop);
+        self.context.tasks.leave(&folder);
+        worktrees.remove_read_only(NAME)?;
         Ok(held?)
     }
 }

@@ -48,7 +48,7 @@ fn files(folder: &Path) -> String {
 /// A repository with a run, and units that wait to land.
 struct Scene {
     dir: TempDir,
-    grounds: Grounds,
+    worktrees: RunWorktrees,
     base: String,
     waiting: Vec<Arrival>,
 }
@@ -61,23 +61,23 @@ impl Scene {
         fs::write(root.join("0"), "0\n").unwrap();
         git(&root, &["add", "."]);
         git(&root, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "first"]);
-        let grounds = Grounds::of(&root, &dir.path().join("worktrees"), "r-1");
+        let worktrees = RunWorktrees::of(&root, &dir.path().join("worktrees"), "r-1");
         let base = git(&root, &["rev-parse", "HEAD"]);
-        grounds.begin(&base).unwrap();
-        Self { dir, grounds, base, waiting: Vec::new() }
+        worktrees.begin(&base).unwrap();
+        Self { dir, worktrees, base, waiting: Vec::new() }
     }
 
     /// A unit that wrote this file, which passed its check in its worktree.
     fn unit(self, unit: &str, file: &str) -> Self {
-        let folder = self.grounds.prepare(unit).unwrap();
+        let folder = self.worktrees.prepare(unit).unwrap();
         fs::write(folder.join(file), unit).unwrap();
         self.idle(unit)
     }
 
     /// One that wrote nothing else.
     fn idle(mut self, unit: &str) -> Self {
-        self.grounds.prepare(unit).unwrap();
-        let head = self.grounds.commit(unit, "work").unwrap();
+        self.worktrees.prepare(unit).unwrap();
+        let head = self.worktrees.commit(unit, "work").unwrap();
         let landing = Landing { unit: unit.to_owned(), title: "Do it".to_owned(), lease: 7, head };
         let unit = TaskId::new(unit);
         self.waiting.push(Arrival { plan: PlanId::new("p"), tasks: vec![unit.clone()], unit, landing });
@@ -88,7 +88,7 @@ impl Scene {
     fn land(self, check: Check) -> (Vec<String>, Vec<String>, Vec<String>) {
         let ran = Arc::default();
         let check_again = checks(check, &ran);
-        let merger = Merger { base: self.base, grounds: self.grounds, check_again, stop: Arc::default() };
+        let merger = Merger { base: self.base, worktrees: self.worktrees, check_again, stop: Arc::default() };
         let (arrive, arrivals) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         for arrival in self.waiting {

@@ -13,7 +13,7 @@ use crate::ledger::connection::Transaction;
 
 /// A unit that was merged, and all that is to be said of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Closing<'a> {
+pub struct UnitClosing<'a> {
     pub run: &'a RunId,
     pub unit: &'a TaskId,
     /// Passed, of each of its tasks that is not done yet.
@@ -27,7 +27,7 @@ pub struct Closing<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum UnitClosed {
     Now,
     /// This very merge was written down before: nothing happened.
     Already,
@@ -36,12 +36,12 @@ pub enum Closed {
 impl Ledger {
     /// Evidence, statuses, decisions and the merge in one transaction, which gives the leases back and puts the plan of its
     /// worktree away. Twice is once. A lease that was lost refuses it.
-    pub fn close_unit(&mut self, closing: &Closing<'_>) -> Result<Closed, LedgerError> {
+    pub fn close_unit(&mut self, closing: &UnitClosing<'_>) -> Result<UnitClosed, LedgerError> {
         self.write(|transaction, touched| {
             let plan = row::find(transaction, closing.run)?.plan;
             let mut unit = unit::find(transaction, closing.run, closing.unit)?;
             match &unit.merged {
-                Some(merged) if merged == closing.merged => return Ok(Closed::Already),
+                Some(merged) if merged == closing.merged => return Ok(UnitClosed::Already),
                 Some(merged) => {
                     let (unit, merged) = (closing.unit.clone(), merged.clone());
                     return Err(LedgerError::MergedBefore { unit, merged }.into());
@@ -73,7 +73,7 @@ impl Ledger {
             unit.last_failure = None;
             unit.updated_at = closing.now;
             unit::keep(transaction, closing.run, &unit)?;
-            Ok(Closed::Now)
+            Ok(UnitClosed::Now)
         })
     }
 }

@@ -9,7 +9,7 @@ mod view;
 
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
-pub use closing::{Closed, Closing};
+pub use closing::{UnitClosed, UnitClosing};
 pub use dispatch::{DispatchEnd, NewDispatch};
 pub use unit_plan::{UnitLoading, UnitResult};
 

@@ -3,7 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 use steadfast_model::{Host, OwnerEnd, State};
 
-use super::super::{Cursor, Drained, HistoryFilter, HistoryLine, LedgerError, Query, SessionRow};
+use super::super::{Drained, HistoryFilter, HistoryLine, JournalCursor, LedgerError, Query, SessionRow};
 use super::*;
 
 fn s() -> SessionId {
@@ -36,7 +36,7 @@ fn a_journal_becomes_a_session_and_its_history() {
     let drained = ledger.drain(&s(), 7, lines).unwrap();
 
     assert_eq!(drained, Drained { sequence: 6, offset: 60, applied: 6 });
-    assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence: 6, file_start: 7, offset: 60 }));
+    assert_eq!(ledger.drained(&s()).unwrap(), Some(JournalCursor { sequence: 6, file_start: 7, offset: 60 }));
     let row = SessionRow {
         id: s(),
         host: Host::Claude,
@@ -94,7 +94,7 @@ fn a_gap_is_refused_whole() {
     let error = ledger.drain(&s(), 0, lines).unwrap_err();
     assert!(matches!(&error, LedgerError::Gap { expected: 5, found: 6, .. }), "{error:?}");
     assert_eq!(told(&ledger), before);
-    assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence: 2, file_start: 0, offset: 20 }));
+    assert_eq!(ledger.drained(&s()).unwrap(), Some(JournalCursor { sequence: 2, file_start: 0, offset: 20 }));
 }
 
 #[test]
@@ -122,12 +122,15 @@ fn a_rotated_journal_goes_on_where_the_old_one_ended() {
         let before = told(&ledger);
         ledger.drain(&s(), 2, [snapshot(sequence)]).unwrap();
         assert_eq!(told(&ledger), before, "what the snapshot says was counted before");
-        assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence, file_start: 2, offset: 10 }));
+        assert_eq!(ledger.drained(&s()).unwrap(), Some(JournalCursor { sequence, file_start: 2, offset: 10 }));
 
         let next = Line { sequence: sequence + 1, end: 25, entry: Entry::Record(Box::new(called(&s(), 9))) };
         ledger.drain(&s(), 2, [snapshot(sequence), next]).unwrap();
         assert_eq!(ledger.sessions().unwrap()[0].tool_calls, 2);
-        assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence: sequence + 1, file_start: 2, offset: 25 }));
+        assert_eq!(
+            ledger.drained(&s()).unwrap(),
+            Some(JournalCursor { sequence: sequence + 1, file_start: 2, offset: 25 })
+        );
     }
 }
 
@@ -176,7 +179,7 @@ fn a_ledger_put_back_from_before_a_rotation_goes_on_at_the_snapshot() {
         ledger.drain(&s(), 500, [snapshot(500), next(501)]).unwrap();
         let row = SessionRow { last_at: at(9), prompts: 3, tool_calls: 21, ..before.clone() };
         assert_eq!(ledger.sessions().unwrap(), [row], "where it began, its worktree and its refusal stay");
-        assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence: 501, file_start: 500, offset: 20 }));
+        assert_eq!(ledger.drained(&s()).unwrap(), Some(JournalCursor { sequence: 501, file_start: 500, offset: 20 }));
     }
     let [line] = &log(&dir)[..] else { panic!("{:?}", log(&dir)) };
     let said = "lines 3 to 500 of the journal of s are not in this ledger: it is from before the journal began anew; their \

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Check, Evidence, EvidenceClass, Plan, PlannedTask, Reported};
 
-use super::super::{Followed, Following, Happened};
+use super::super::{FollowedPlan, Following, Happened};
 use super::specs::{self, spec};
 use super::*;
 
@@ -13,7 +13,7 @@ fn planned(name: &str, after: &[&str]) -> PlannedTask {
     PlannedTask { verify: None, ..specs::planned(name, after) }
 }
 
-fn follow(ledger: &mut Ledger, plan: &Plan, stand: &[(&str, Status)], added_by: AddedBy) -> Followed {
+fn follow(ledger: &mut Ledger, plan: &Plan, stand: &[(&str, Status)], added_by: AddedBy) -> FollowedPlan {
     let reported: Vec<Reported> =
         stand.iter().map(|(task, status)| Reported { task: id(task), status: *status, reason: None }).collect();
     ledger

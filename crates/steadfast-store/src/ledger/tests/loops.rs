@@ -74,7 +74,7 @@ fn a_loop_is_kept_whole() {
         updated_at: at(10),
         ..named("l-1", "people can log in")
     };
-    assert_eq!(ledger.looped(&first()).unwrap(), kept);
+    assert_eq!(ledger.find_loop(&first()).unwrap(), kept);
     assert_eq!(ledger.unfinished_loop(WORKTREE).unwrap(), Some(kept.clone()));
     assert_eq!(ledger.loop_of_plan(&plan).unwrap(), Some(kept));
     assert_eq!(ledger.unfinished_loop("/elsewhere").unwrap(), None);
@@ -102,7 +102,7 @@ fn a_stage_is_left_once_and_none_is_skipped() {
     assert!(!ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(7)).unwrap(), "it was moved already");
     let error = ledger.advance_loop(&first(), Stage::Shape, Stage::Executing, at(7)).unwrap_err();
     assert_eq!(error.to_string(), "a loop cannot go from shape to executing");
-    assert_eq!(ledger.looped(&first()).unwrap().stage, Stage::Shape);
+    assert_eq!(ledger.find_loop(&first()).unwrap().stage, Stage::Shape);
     for (from, to) in [
         (Stage::Shape, Stage::Decompose),
         (Stage::Decompose, Stage::Executing),
@@ -113,7 +113,7 @@ fn a_stage_is_left_once_and_none_is_skipped() {
     ] {
         assert!(ledger.advance_loop(&first(), from, to, at(8)).unwrap());
     }
-    let over = ledger.looped(&first()).unwrap();
+    let over = ledger.find_loop(&first()).unwrap();
     assert_eq!((over.stage, over.ended), (Stage::Complete, Some(LoopEnd::Complete)));
     let error = ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap_err();
     assert_eq!(error.to_string(), "loop `l-1` is over");
@@ -143,7 +143,7 @@ fn what_was_judged_once_is_not_judged_again() {
     assert_eq!(ledger.record_scores(&first(), scores(9), at(7)).unwrap(), scores(4));
     ledger.override_loop(&first(), "a trial", at(8)).unwrap();
     ledger.override_loop(&first(), "something else", at(9)).unwrap();
-    let kept = ledger.looped(&first()).unwrap();
+    let kept = ledger.find_loop(&first()).unwrap();
     assert_eq!((kept.scores, kept.overridden.as_deref()), (Some(scores(4)), Some("a trial")));
 }
 
@@ -159,7 +159,7 @@ fn secrets_are_not_kept() {
     let said = Finding { text: secret.into(), ..finding(FindingSeverity::Warning, Resolution::Open) };
     ledger.add_review(&first(), &thorough(1, &[said], 7)).unwrap();
     ledger.resolve_finding(&first(), 1, &Resolution::Waived { why: secret.into() }, at(8)).unwrap();
-    let kept = format!("{:?} {:?}", ledger.looped(&first()).unwrap(), ledger.reviews_of(&first()).unwrap());
+    let kept = format!("{:?} {:?}", ledger.find_loop(&first()).unwrap(), ledger.reviews_of(&first()).unwrap());
     assert!(!kept.contains("AKIA"), "{kept}");
 }
 
@@ -174,10 +174,10 @@ fn a_review_is_kept_with_its_findings_and_a_thorough_one_is_a_round() {
         now: at(6),
     };
     ledger.add_review(&first(), &light).unwrap();
-    assert_eq!(ledger.looped(&first()).unwrap().rounds, 0);
+    assert_eq!(ledger.find_loop(&first()).unwrap().rounds, 0);
     let blocker = finding(FindingSeverity::Blocker, Resolution::Open);
     ledger.add_review(&first(), &thorough(1, std::slice::from_ref(&blocker), 7)).unwrap();
-    assert_eq!(ledger.looped(&first()).unwrap().rounds, 1);
+    assert_eq!(ledger.find_loop(&first()).unwrap().rounds, 1);
     assert_eq!(
         ledger.reviews_of(&first()).unwrap(),
         [
@@ -284,7 +284,7 @@ fn whoever_works_on_the_plan_is_held_to_the_must_nots_until_the_loop_is_over() {
 
     let again = load(&mut ledger, &spec(vec![planned("1", &[]), planned("2", &[])]), AddedBy::Human, 9).plan().clone();
     assert_ne!(again, plan);
-    assert_eq!((ledger.looped(&first()).unwrap().plan, held(&ledger)), (Some(again), vec!["no pushes".to_owned()]));
+    assert_eq!((ledger.find_loop(&first()).unwrap().plan, held(&ledger)), (Some(again), vec!["no pushes".to_owned()]));
     ledger.end_loop(&first(), LoopEnd::Capped, at(10)).unwrap();
     assert_eq!(held(&ledger), Vec::<String>::new());
 }
@@ -316,12 +316,12 @@ fn a_waiver_is_kept_with_its_reason_and_takes_a_capped_loop_up_again() {
     ledger.end_loop(&first(), LoopEnd::Capped, at(9)).unwrap();
     let waiver = |why: &str| Waiver { objection: "o-1".into(), text: "it was changed".into(), why: why.into() };
     ledger.waive_objection(&first(), &waiver("a trial"), at(10)).unwrap();
-    let looped = ledger.looped(&first()).unwrap();
+    let looped = ledger.find_loop(&first()).unwrap();
     assert_eq!((looped.ended, looped.objections, looped.waived), (None, vec![], vec![waiver("a trial")]));
     assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().brief.must_nots, ["no commits"]);
     // The second reason is the one that stands.
     ledger.waive_objection(&first(), &waiver("it belongs to it"), at(11)).unwrap();
-    assert_eq!(ledger.looped(&first()).unwrap().waived, [waiver("it belongs to it")]);
+    assert_eq!(ledger.find_loop(&first()).unwrap().waived, [waiver("it belongs to it")]);
 
     ledger.end_loop(&first(), LoopEnd::Archived, at(12)).unwrap();
     let over = ledger.waive_objection(&first(), &waiver("too late"), at(13)).unwrap_err();
@@ -386,17 +386,17 @@ fn a_session_is_bound_to_a_loop_that_is_not_over_and_what_it_used_up_is_kept() {
     ledger.count_iteration(&first()).unwrap();
     ledger.keep_spent(&first(), &me, 5).unwrap();
     ledger.keep_spent(&first(), &me, 7).unwrap();
-    let kept = ledger.looped(&first()).unwrap();
+    let kept = ledger.find_loop(&first()).unwrap();
     assert_eq!((kept.session.as_ref(), kept.waits.as_deref()), (Some(&me), Some("a key")));
     assert_eq!((kept.limits, kept.iterations, kept.micro_usd()), (limits, 1, 7));
     let found = ledger.unfinished_with_counts(WORKTREE).unwrap().unwrap();
     assert_eq!((found.looped, found.counts, found.session_ended), (kept, Counts::default(), None));
     // Whoever moves it ends its waiting.
     ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(7)).unwrap();
-    assert_eq!(ledger.looped(&first()).unwrap().waits, None);
+    assert_eq!(ledger.find_loop(&first()).unwrap().waits, None);
     ledger.end_loop(&first(), LoopEnd::Archived, at(8)).unwrap();
     ledger.bind_loop(&first(), &SessionId::new("other")).unwrap();
     ledger.keep_waiting(&first(), Some("nobody")).unwrap();
-    let over = ledger.looped(&first()).unwrap();
+    let over = ledger.find_loop(&first()).unwrap();
     assert_eq!((over.session, over.waits), (Some(me), None));
 }

@@ -3,7 +3,8 @@
 use steadfast_model::{Step, StepKind};
 
 use super::super::{
-    Decision, Learned, Learning, LearningKind, LearningSource, LearningStatus, LedgerError, Memory, NewLearning, Query,
+    Decision, Learned, Learning, LearningKind, LearningSource, LearningStatus, LedgerError, NewLearning, Query,
+    RecalledItem,
 };
 use super::work::{step, stepped};
 use super::*;
@@ -58,9 +59,9 @@ fn recalled(ledger: &Ledger, query: &Query) -> Vec<String> {
     all.iter()
         .map(|recalled| {
             let what = match &recalled.memory {
-                Memory::Learning(learning) => &learning.text,
-                Memory::Step(step) => step.files.first().or(step.command.as_ref()).unwrap(),
-                Memory::Decision(decision) => &decision.what,
+                RecalledItem::Learning(learning) => &learning.text,
+                RecalledItem::Step(step) => step.files.first().or(step.command.as_ref()).unwrap(),
+                RecalledItem::Decision(decision) => &decision.what,
             };
             format!("{}: {what}", recalled.reason.as_str())
         })
@@ -125,7 +126,7 @@ fn what_was_done_often_is_recalled_once_and_never_more_than_asked_for() {
     let own = Query { without: Some(session("u")), limit: 1, ..query(&["src/a.rs"], "") };
     let [found] = &ledger.recall(&own).unwrap()[..] else { panic!() };
     assert!(
-        matches!(&found.memory, Memory::Step(step) if step.session == session("s") && step.at == at(30)),
+        matches!(&found.memory, RecalledItem::Step(step) if step.session == session("s") && step.at == at(30)),
         "{found:?}"
     );
     assert_eq!(recalled(&ledger, &Query { limit: 0, ..query(&["src/a.rs"], "") }), [""; 0]);

@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use steadfast_model::{
-    AddedBy, Change, Effect, Entry, Event, EventKind, Millis, Mode, Opinion, PlanId, PolicyName, PromptOrigin, Record,
-    Ruling, SessionId, StartSource, Status, TaskId, Verdict,
+    AddedBy, Change, Effect, Entry, Event, EventKind, Millis, Mode, PlanId, PolicyName, PolicyOpinion, PromptOrigin,
+    Record, Ruling, SessionId, StartSource, Status, TaskId, Verdict,
 };
 use tempfile::TempDir;
 
@@ -119,7 +119,7 @@ fn refused(session: &SessionId, now: i64) -> Record {
     let reason = format!("refused at {now}");
     let verdict = Verdict::Continue { reason: reason.clone() };
     let mut record = record(session, now, EventKind::Interrupt);
-    record.opinions = vec![Opinion { policy: PolicyName::Completion, mode: Mode::Enforce, verdict }];
+    record.opinions = vec![PolicyOpinion { policy: PolicyName::Completion, mode: Mode::Enforce, verdict }];
     record.answer.ruling = Ruling::Continue { reason };
     record
 }

@@ -34,7 +34,6 @@ fn a_new_ledger_is_in_wal_mode_and_checks_references() {
     assert_eq!(settings.map(|name| pragma(&ledger, name)), ["wal", "1", "1", "250", known.as_str()]);
 }
 
-#[cfg(unix)]
 #[test]
 fn nobody_else_may_read_its_files() {
     use std::os::unix::fs::PermissionsExt;
@@ -258,7 +257,6 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_written() {
 }
 
 /// Root may write anywhere, so as root this is played by a process of nobody's.
-#[cfg(unix)]
 #[test]
 fn a_ledger_can_be_read_where_nothing_can_be_written() {
     use std::os::unix::fs::PermissionsExt;

@@ -3,8 +3,8 @@
 use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
 use super::super::{
-    Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, Memory, NewLearning, Query, Taken,
-    read_slices,
+    Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, NewLearning, Query, RecalledItem,
+    Taken, read_slices,
 };
 use super::*;
 
@@ -57,7 +57,7 @@ fn a_session_is_forgotten_with_its_steps_and_what_was_learned_stays() {
     assert_eq!((keys, ledger.learnings().unwrap().len()), (1, 1));
     let query = Query { files: vec!["README.md".into()], limit: 10, ..Query::default() };
     let [found] = &ledger.recall(&query).unwrap()[..] else { panic!() };
-    assert!(matches!(&found.memory, Memory::Step(step) if step.session == session("young")), "{found:?}");
+    assert!(matches!(&found.memory, RecalledItem::Step(step) if step.session == session("young")), "{found:?}");
 }
 
 #[test]

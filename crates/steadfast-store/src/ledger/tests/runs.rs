@@ -6,8 +6,8 @@ use steadfast_model::{
 };
 
 use super::super::{
-    Baseline, Claiming, Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading,
-    NewDispatch, Started, Taken, UnitLoading, read_slices,
+    Baseline, Claiming, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading, NewDispatch,
+    Started, Taken, UnitClosed, UnitClosing, UnitLoading, read_slices,
 };
 use super::specs::{load, passed, planned, spec};
 use super::*;
@@ -296,7 +296,7 @@ fn what_came_of_a_unit_is_brought_over_once() {
     let evidence: Vec<(TaskId, Evidence)> = result.evidence.into_iter().collect();
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
     ledger.change_unit(&run, &unit, at(15), |row| row.plan = Some(unit_plan.clone())).unwrap();
-    let closing = Closing {
+    let closing = UnitClosing {
         run: &run,
         unit: &unit,
         evidence: &evidence,
@@ -305,7 +305,7 @@ fn what_came_of_a_unit_is_brought_over_once() {
         merged: "m1",
         now: at(16),
     };
-    assert_eq!(ledger.close_unit(&closing).unwrap(), Closed::Now);
+    assert_eq!(ledger.close_unit(&closing).unwrap(), UnitClosed::Now);
     let after = (ledger.tasks(&plan).unwrap(), ledger.decisions(&plan).unwrap(), ledger.units(&run).unwrap());
     assert_eq!(
         after.0.iter().map(|task| task.status).collect::<Vec<_>>(),
@@ -318,11 +318,11 @@ fn what_came_of_a_unit_is_brought_over_once() {
     assert_eq!(ledger.plan_view(UNIT_WORKTREE).unwrap(), None, "the plan of its worktree is put away");
     assert!(lease(&mut ledger, &plan, "other", 16).is_ok(), "its leases are given back");
 
-    assert_eq!(ledger.close_unit(&Closing { now: at(17), ..closing }).unwrap(), Closed::Already);
+    assert_eq!(ledger.close_unit(&UnitClosing { now: at(17), ..closing }).unwrap(), UnitClosed::Already);
     let again = (ledger.tasks(&plan).unwrap(), ledger.decisions(&plan).unwrap(), ledger.units(&run).unwrap());
     assert_eq!(again, after);
     assert_eq!(ledger.evidence_of(&plan, &id("1")).unwrap(), [passed(13)]);
-    let error = ledger.close_unit(&Closing { merged: "m2", ..closing }).unwrap_err();
+    let error = ledger.close_unit(&UnitClosing { merged: "m2", ..closing }).unwrap_err();
     assert_eq!(error.to_string(), "unit `1` was merged before, as m1");
 }
 
@@ -333,7 +333,7 @@ fn who_lost_one_lease_closes_nothing() {
     ledger.acquire_lease(&plan, &id("1a"), "other", 100, at(200)).unwrap();
     let evidence = [(id("1"), passed(201)), (id("1a"), passed(201))];
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
-    let closing = Closing {
+    let closing = UnitClosing {
         run: &run,
         unit: &unit,
         evidence: &evidence,
@@ -355,7 +355,7 @@ fn a_unit_with_a_task_that_nothing_proves_stays_open() {
     let leases = lease(&mut ledger, &plan, "run", 10).unwrap();
     let evidence = [(id("1"), passed(11))];
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
-    let closing = Closing {
+    let closing = UnitClosing {
         run: &run,
         unit: &unit,
         evidence: &evidence,
@@ -376,7 +376,7 @@ fn a_merged_unit_is_closed_though_it_was_set_aside_before() {
     let leases = lease(&mut ledger, &plan, "run", 10).unwrap();
     let evidence = [(id("1"), passed(11)), (id("1a"), passed(11))];
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
-    let closing = Closing {
+    let closing = UnitClosing {
         run: &run,
         unit: &unit,
         evidence: &evidence,
@@ -385,7 +385,7 @@ fn a_merged_unit_is_closed_though_it_was_set_aside_before() {
         merged: "m1",
         now: at(12),
     };
-    assert_eq!(ledger.close_unit(&closing).unwrap(), Closed::Now);
+    assert_eq!(ledger.close_unit(&closing).unwrap(), UnitClosed::Now);
     assert_eq!(ledger.task(&plan, &id("1a")).unwrap().status, Status::Done);
 }
 

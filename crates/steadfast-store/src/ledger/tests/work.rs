@@ -5,7 +5,7 @@ use steadfast_model::{
     Stopping, Tally,
 };
 
-use super::super::{Scored, SessionState, SessionStatus, StepRow};
+use super::super::{ScoredStep, SessionState, SessionStatus, StepRow};
 use super::*;
 
 fn s() -> SessionId {
@@ -84,7 +84,7 @@ fn a_journal_becomes_a_goal_and_how_its_work_went() {
     assert_eq!(state.keywords(), ["login"]);
     let scored = |score, timestamp| {
         let score = Score::new(score);
-        Scored { score, level: score.level(), timestamp: at(timestamp) }
+        ScoredStep { score, level: score.level(), timestamp: at(timestamp) }
     };
     assert_eq!(state.drift_history, [scored(10, 30), scored(4, 40)]);
     assert_eq!((state.escalation_count(), state.course()), (2, Course::Drifted));

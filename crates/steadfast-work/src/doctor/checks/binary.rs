@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
 use crate::doctor::program;
 use crate::doctor::program::Version;
 
-pub(super) fn binary_moved(here: &Installation) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
+pub(super) fn binary_moved(here: &Installation) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
     for wired in here.wired() {
         let mut started = wired.started().into_iter();
         if let Some((program, what)) = started.find_map(|program| wrong(here, &program).map(|what| (program, what))) {
-            findings.push(Finding::error(
+            findings.push(Diagnostic::error(
                 "binary-moved",
                 format!("`{program}`, which `{}` names, {what}", wired.file.path.display()),
                 "`steadfast init` writes where it is now; bring it back if it should be there",
@@ -34,7 +34,7 @@ fn wrong(here: &Installation, program: &str) -> Option<String> {
     }
 }
 
-pub(super) fn binary_other(here: &Installation) -> Vec<Finding> {
+pub(super) fn binary_other(here: &Installation) -> Vec<Diagnostic> {
     let Ok(this) = std::env::current_exe() else { return Vec::new() };
     let mut programs: Vec<PathBuf> = here.wired().iter().filter_map(|wired| here.resolve(wired.program)).collect();
     programs.sort();
@@ -43,16 +43,16 @@ pub(super) fn binary_other(here: &Installation) -> Vec<Finding> {
     programs.iter().filter_map(|program| other(program, &this)).collect()
 }
 
-fn other(program: &Path, this: &Path) -> Option<Finding> {
+fn other(program: &Path, this: &Path) -> Option<Diagnostic> {
     let own = env!("CARGO_PKG_VERSION");
     let hint = format!("`{} init` wires this one instead", this.display());
     match program::version(program) {
-        Some(version) if Some(version) == Version::find(own) => Some(Finding::note(
+        Some(version) if Some(version) == Version::find(own) => Some(Diagnostic::note(
             "binary-other",
             format!("the hosts start `{}`, this is `{}`; both are version {own}", program.display(), this.display()),
             hint,
         )),
-        Some(version) => Some(Finding::warning(
+        Some(version) => Some(Diagnostic::warning(
             "binary-other",
             format!(
                 "the hosts start `{}`, version {version}; this is `{}`, version {own}",
@@ -61,7 +61,7 @@ fn other(program: &Path, this: &Path) -> Option<Finding> {
             ),
             hint,
         )),
-        None => Some(Finding::warning(
+        None => Some(Diagnostic::warning(
             "binary-other",
             format!(
                 "the hosts start `{}`, which says no version within {} s; this is `{}`, version {own}",

@@ -4,13 +4,13 @@ use steadfast_engine::goal::understood;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_model::Host;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
-use crate::tracker::{self, HOOK, Patience};
+use crate::tracker::{self, HOOK, TimeBudget};
 
-pub(super) fn config_invalid(here: &Installation) -> Vec<Finding> {
+pub(super) fn config_invalid(here: &Installation) -> Vec<Diagnostic> {
     let Err(error) = here.repository.config.load() else { return Vec::new() };
-    vec![Finding::error(
+    vec![Diagnostic::error(
         "config-invalid",
         error,
         "mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before",
@@ -20,7 +20,7 @@ pub(super) fn config_invalid(here: &Installation) -> Vec<Finding> {
 /// Claude Code lets an agent go by itself after so many refusals in a row.
 const CLAUDES_OWN: u64 = 8;
 
-pub(super) fn config_useless(here: &Installation) -> Vec<Finding> {
+pub(super) fn config_useless(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let max_idle = u64::from(settings.stop.max_idle.value);
     if max_idle < CLAUDES_OWN || !here.wired_hosts().contains(&Host::Claude) {
@@ -31,7 +31,7 @@ pub(super) fn config_useless(here: &Installation) -> Vec<Finding> {
     if cap.is_some_and(|cap| cap == 0 || cap > max_idle) {
         return Vec::new();
     }
-    vec![Finding::warning(
+    vec![Diagnostic::warning(
         "config-useless",
         format!(
             "`max_idle` is {max_idle}, but Claude Code grants {} refusals to stop in a row: the rest has no effect",
@@ -42,13 +42,13 @@ pub(super) fn config_useless(here: &Installation) -> Vec<Finding> {
 }
 
 /// What comes with a project may not say which commands are run: whoever cloned it did not read it.
-pub(super) fn config_ignored(here: &Installation) -> Vec<Finding> {
+pub(super) fn config_ignored(here: &Installation) -> Vec<Diagnostic> {
     let config = &here.repository.config;
     let Ok(settings) = config.load() else { return Vec::new() };
     let ignored = settings.ignored.iter().filter_map(|(key, source)| Some((key, config.path(*source)?)));
     ignored
         .map(|(key, path)| {
-            Finding::note(
+            Diagnostic::note(
                 "config-ignored",
                 format!(
                     "`{}` says `{key}`, which is ignored there: a project does not say what is run",
@@ -61,12 +61,12 @@ pub(super) fn config_ignored(here: &Installation) -> Vec<Finding> {
 }
 
 /// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
-pub(super) fn constraint_unread(here: &Installation) -> Vec<Finding> {
+pub(super) fn constraint_unread(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let unread = settings.drift.constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
     unread
         .map(|sentence| {
-            Finding::warning(
+            Diagnostic::warning(
                 "constraint-unread",
                 format!("`drift.constraints` says \"{sentence}\", which is not understood and forbids nothing"),
                 "say it plainly, like \"don't commit\" or \"don't touch the schema\"; `drift.never` takes paths",
@@ -76,11 +76,11 @@ pub(super) fn constraint_unread(here: &Installation) -> Vec<Finding> {
 }
 
 /// In the time that a stop has for it: a list that takes longer holds nobody.
-pub(super) fn tracker_unread(here: &Installation) -> Vec<Finding> {
+pub(super) fn tracker_unread(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let Some(tracker) = tracker::of(&settings, here.place(), here.now) else { return Vec::new() };
-    let Err(error) = tracker.read(Patience::of(HOOK)) else { return Vec::new() };
-    vec![Finding::warning(
+    let Err(error) = tracker.read(TimeBudget::of(HOOK)) else { return Vec::new() };
+    vec![Diagnostic::warning(
         "tracker-unread",
         tracker::unread(tracker.as_ref(), &error),
         "until it can be, no session is held by its tasks; `ledger.source` names it, and `native` keeps tasks here",

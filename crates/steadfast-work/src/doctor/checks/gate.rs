@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::ssh::public_key;
-use crate::task_list::{Looked, Standing, approval_key as ssh_key};
+use crate::task_list::{ClosedGate, Looked, approval_key as ssh_key};
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
 use steadfast_store::{Restored, approval_key, gates, kept_aside, open_and_unseal, restore, sealed};
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation, is_open};
 
 /// How many paths a finding names.
@@ -18,13 +18,13 @@ const SHOWN: usize = 3;
 /// How often what is sealed as a tree is looked at again: each time a few more are found.
 const LOOKS: usize = 1_000;
 
-pub(super) fn gate_left(here: &Installation) -> Vec<Finding> {
+pub(super) fn gate_left(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for standing in Standing::all(here.place(), &here.repository.environment) {
+    for standing in ClosedGate::all(here.place(), &here.repository.environment) {
         let GateScope::Session(session) = &standing.gate.scope else { continue };
         if standing.is_left(here.place()) {
             let at = standing.gate.closed_at;
-            findings.push(Finding::warning(
+            findings.push(Diagnostic::warning(
                 "gate-left",
                 format!("the gate of session {session} is closed since {at}, and the session has ended"),
                 "if it is not to be resumed, `steadfast plan unlock` opens it; `steadfast plan approve` approves what waits",
@@ -35,7 +35,7 @@ pub(super) fn gate_left(here: &Installation) -> Vec<Finding> {
 }
 
 /// A marker that is damaged stands before everybody, and names nobody who could open it.
-pub(super) fn gate_unreadable(here: &Installation) -> Vec<Finding> {
+pub(super) fn gate_unreadable(here: &Installation) -> Vec<Diagnostic> {
     let nobodys = GateScope::Worktree(String::new());
     let unreadable = gates(here.place()).into_iter().filter(|gate| gate.scope == nobodys).count();
     if unreadable == 0 {
@@ -46,11 +46,11 @@ pub(super) fn gate_unreadable(here: &Installation) -> Vec<Finding> {
         "something else than Steadfast wrote to `{}`; `steadfast plan unlock` takes it away",
         here.place().state.join("gates").display()
     );
-    vec![Finding::warning("gate-unreadable", message, hint)]
+    vec![Diagnostic::warning("gate-unreadable", message, hint)]
 }
 
-pub(super) fn gate_unmarked(here: &Installation) -> Vec<Finding> {
-    let unmarked = Standing::all(here.place(), &here.repository.environment)
+pub(super) fn gate_unmarked(here: &Installation) -> Vec<Diagnostic> {
+    let unmarked = ClosedGate::all(here.place(), &here.repository.environment)
         .into_iter()
         .filter(|standing| standing.unmarked)
         .count();
@@ -59,21 +59,21 @@ pub(super) fn gate_unmarked(here: &Installation) -> Vec<Finding> {
     }
     let message = format!("the marker of {} was taken away; a session remembers it, and it stands", a_gate(unmarked));
     let hint = "its next event writes it again; `steadfast plan unlock` opens it";
-    vec![Finding::warning("gate-unmarked", message, hint)]
+    vec![Diagnostic::warning("gate-unmarked", message, hint)]
 }
 
 fn a_gate(count: usize) -> String {
     if count == 1 { "a closed gate".to_owned() } else { format!("{count} closed gates") }
 }
 
-pub(super) fn gate_expired(here: &Installation) -> Vec<Finding> {
+pub(super) fn gate_expired(here: &Installation) -> Vec<Diagnostic> {
     let expired = gates(here.place()).into_iter().filter(|gate| gate.has_expired(here.now)).count();
     if expired == 0 {
         return Vec::new();
     }
     let message = format!("{} expired and is open; its marker is still there", count(expired, "gate"));
     vec![
-        Finding::note("gate-expired", message, "it holds nothing up; `steadfast doctor --fix` takes it away")
+        Diagnostic::note("gate-expired", message, "it holds nothing up; `steadfast doctor --fix` takes it away")
             .mended_by(drop_expired),
     ]
 }
@@ -88,30 +88,30 @@ fn drop_expired(here: &Installation) -> Result<String, FixError> {
 }
 
 /// What a gate seals and is not as it was.
-fn looked(here: &Installation) -> impl Iterator<Item = (Standing, Looked)> {
-    Standing::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
+fn looked(here: &Installation) -> impl Iterator<Item = (ClosedGate, Looked)> {
+    ClosedGate::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
         let looked = standing.seal(here.place());
         (standing, looked)
     })
 }
 
-pub(super) fn seal_broken(here: &Installation) -> Vec<Finding> {
+pub(super) fn seal_broken(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (standing, looked) in looked(here) {
         if let Some(message) = looked.line() {
             findings.push(if standing.is_agents() {
                 let hint = "what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what \
                             is there";
-                Finding::warning("seal-broken", message, hint).mended_by(put_back)
+                Diagnostic::warning("seal-broken", message, hint).mended_by(put_back)
             } else {
                 let hint = "nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed";
-                Finding::note("seal-broken", message, hint)
+                Diagnostic::note("seal-broken", message, hint)
             });
         }
         if let Some(why) = looked.not_seen {
             let message = format!("what the plan gate seals as a tree of git's cannot be compared: {why}");
             let hint = "what changed there is not put back; `git status` says what is wrong with the repository";
-            findings.push(Finding::warning("seal-not-seen", message, hint));
+            findings.push(Diagnostic::warning("seal-not-seen", message, hint));
         }
     }
     findings
@@ -156,11 +156,11 @@ fn folder(path: &Path) -> String {
 }
 
 /// A closed gate that cannot show, or not mend, what is changed.
-pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
+pub(super) fn seal_partial(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for Standing { gate, .. } in Standing::all(here.place(), &here.repository.environment) {
+    for ClosedGate { gate, .. } in ClosedGate::all(here.place(), &here.repository.environment) {
         let Some(sealed) = sealed(here.place(), &gate.scope) else {
-            findings.push(Finding::warning(
+            findings.push(Diagnostic::warning(
                 "seal-missing",
                 "a plan gate is closed, and nothing is known of what its paths held",
                 "what changes there is not noticed; `steadfast plan unlock` and `steadfast plan lock` seal it again",
@@ -170,7 +170,7 @@ pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
         let partly = sealed.not_sealed.iter().chain(&sealed.without_copy).map(|path| format!("`{path}`"));
         let partly: Vec<_> = partly.take(SHOWN).collect();
         if !partly.is_empty() {
-            findings.push(Finding::note(
+            findings.push(Diagnostic::note(
                 "seal-partial",
                 format!("not all that the plan gate protects can be put back: {}", partly.join(", ")),
                 "sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; \
@@ -181,15 +181,15 @@ pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn kept_intruders(here: &Installation) -> Vec<Finding> {
+pub(super) fn kept_intruders(here: &Installation) -> Vec<Diagnostic> {
     let kept = kept_aside(here.place());
     let [.., newest] = &kept[..] else { return Vec::new() };
     let message = format!("{} kept aside in `{}`", count(kept.len(), "file"), folder(newest));
     let hint = "it stood where something sealed was put back, or a plan was written; look at it, then delete it";
-    vec![Finding::note("kept-aside", message, hint)]
+    vec![Diagnostic::note("kept-aside", message, hint)]
 }
 
-pub(super) fn approval_keys(here: &Installation) -> Vec<Finding> {
+pub(super) fn approval_keys(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let rules = settings.rules().approval;
     match rules.profile {
@@ -202,16 +202,16 @@ pub(super) fn approval_keys(here: &Installation) -> Vec<Finding> {
     }
 }
 
-fn by_default(path: &Path, given: usize) -> Option<Finding> {
+fn by_default(path: &Path, given: usize) -> Option<Diagnostic> {
     match fs::metadata(path) {
         Err(_) if given == 0 => None,
-        Err(error) => Some(Finding::warning(
+        Err(error) => Some(Diagnostic::warning(
             "approval-key",
             format!("{} cannot be verified: `{}`: {error}", count(given, "approval"), path.display()),
             "plans that it approved count as not approved; approve them again, which makes a new key",
         )),
         Ok(_) if is_open(path) => Some(
-            Finding::warning(
+            Diagnostic::warning(
                 "approval-key",
                 format!("others may read `{}`, which signs approvals", path.display()),
                 "`steadfast doctor --fix` makes it yours alone",
@@ -222,8 +222,8 @@ fn by_default(path: &Path, given: usize) -> Option<Finding> {
     }
 }
 
-fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Finding> {
-    let wrong = |message: String, hint: &str| Some(Finding::error("approval-key", message, hint));
+fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Diagnostic> {
+    let wrong = |message: String, hint: &str| Some(Diagnostic::error("approval-key", message, hint));
     let Some(key) = ssh_key(rules, home) else {
         return wrong(
             "the profile of approvals is hardened, and `approval.key` names no key".into(),

@@ -7,7 +7,7 @@ use steadfast_model::Millis;
 use steadfast_store::rotated_log;
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
 use crate::doctor::measure::Cost;
 
@@ -17,7 +17,7 @@ const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// What a hook says that ran out of time.
 const TIMED_OUT: &str = "no answer within";
 
-pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
+pub(super) fn hook_log(here: &Installation) -> Vec<Diagnostic> {
     let log = here.place().state.join("hook.log");
     let text: String = [rotated_log(here.place()), log.clone()]
         .iter()
@@ -30,14 +30,14 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
         text.lines().filter(|line| *line >= since.as_str()).partition(|line| line.contains(TIMED_OUT));
     let mut findings = Vec::new();
     if let Some(last) = late.last() {
-        findings.push(Finding::warning(
+        findings.push(Diagnostic::warning(
             "hook-timed-out",
             format!("{} in the last 7 days had no answer in time; the last: {last}", count(late.len(), "hook")),
             "the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held",
         ));
     }
     if let Some(last) = failed.last() {
-        findings.push(Finding::note(
+        findings.push(Diagnostic::note(
             "hook-failed",
             format!(
                 "{} in the last 7 days about what a hook could not do; the last: {last}",
@@ -52,18 +52,18 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
 /// A hook is started for every event: what is more than this is felt.
 const SLOW: f64 = 4.0;
 
-pub(super) fn hook_cost(_here: &Installation) -> Vec<Finding> {
+pub(super) fn hook_cost(_here: &Installation) -> Vec<Diagnostic> {
     Cost::measure(SLOW).map(finding).into_iter().collect()
 }
 
-fn finding(cost: Cost) -> Finding {
+fn finding(cost: Cost) -> Diagnostic {
     let millis = |time: Duration| time.as_secs_f64() * 1_000.0;
     let (hook, empty, ratio) = (millis(cost.hook), millis(cost.empty), cost.ratio());
     let message = format!("a hook takes {hook:.1} ms here, {ratio:.1} × an empty process ({empty:.1} ms)");
     if ratio <= SLOW {
-        return Finding::note("hook-cost", message, "nothing to do: this is what it should be");
+        return Diagnostic::note("hook-cost", message, "nothing to do: this is what it should be");
     }
-    Finding::warning(
+    Diagnostic::warning(
         "hook-slow",
         message,
         "a program that looks at every process (a virus scanner) or a slow temporary folder makes it so; a debug build \

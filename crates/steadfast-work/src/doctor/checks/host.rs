@@ -3,7 +3,7 @@
 use steadfast_hosts::install::HooksFile;
 use steadfast_model::{Host, Via};
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
 use crate::doctor::program;
 use crate::doctor::program::Version;
@@ -15,14 +15,14 @@ const CODEX: Version = Version(0, 120, 0);
 /// From here on Claude Code finds a project's local settings from any folder in it.
 const CLAUDE_LOOKS_UP: Version = Version(2, 1, 200);
 
-pub(super) fn host_versions(here: &Installation) -> Vec<Finding> {
+pub(super) fn host_versions(here: &Installation) -> Vec<Diagnostic> {
     here.wired_hosts().into_iter().flat_map(|host| look_at(here, host)).collect()
 }
 
-fn look_at(here: &Installation, host: Host) -> Vec<Finding> {
+fn look_at(here: &Installation, host: Host) -> Vec<Diagnostic> {
     let name = host.as_str();
     let unknown = |message| {
-        Finding::note(
+        Diagnostic::note(
             "host-unknown",
             message,
             "without its version, what it can do is not checked; put it on the PATH if it is there",
@@ -37,7 +37,7 @@ fn look_at(here: &Installation, host: Host) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if let Some((needed, cost)) = too_old(host, version) {
-        findings.push(Finding::warning(
+        findings.push(Diagnostic::warning(
             "host-too-old",
             format!("{} {version} is older than {needed}: {cost}", host.full_name()),
             format!("update `{}`", program.display()),
@@ -45,7 +45,7 @@ fn look_at(here: &Installation, host: Host) -> Vec<Finding> {
     }
     let local = here.wired().iter().any(|wired| wired.file.host == host && wired.via == Via::Local);
     if host == Host::Claude && version < CLAUDE_LOOKS_UP && local {
-        findings.push(Finding::note(
+        findings.push(Diagnostic::note(
             "host-subfolder",
             format!(
                 "Claude Code {version} looks for `.claude/settings.local.json` only in the folder it is started in: in \
@@ -73,24 +73,24 @@ fn too_old(host: Host, version: Version) -> Option<(Version, &'static str)> {
 /// What Codex takes at the top of a hooks file. Seen on 0.166.0: with anything else, the whole file is ignored.
 const TOP: [&str; 2] = ["description", "hooks"];
 
-pub(super) fn codex_hooks_file(here: &Installation) -> Vec<Finding> {
+pub(super) fn codex_hooks_file(here: &Installation) -> Vec<Diagnostic> {
     here.files_of(Host::Codex).filter(|file| !file.ours.is_empty()).filter_map(ignored).collect()
 }
 
-fn ignored(file: &HooksFile) -> Option<Finding> {
+fn ignored(file: &HooksFile) -> Option<Diagnostic> {
     let keys = file.other_keys.iter().filter(|key| !TOP.contains(&key.as_str()));
     let keys: Vec<_> = keys.map(|key| format!("`{key}`")).collect();
     let message = format!("`{}` has {} at its top: Codex ignores the whole file", file.path.display(), keys.join(", "));
     let hint = "move it elsewhere: only `hooks` and `description` may stand there";
-    (!keys.is_empty()).then(|| Finding::error("codex-hooks-file", message, hint))
+    (!keys.is_empty()).then(|| Diagnostic::error("codex-hooks-file", message, hint))
 }
 
 /// As far as its configuration tells: whether the hooks changed since, only Codex can say.
-pub(super) fn codex_untrusted(here: &Installation) -> Vec<Finding> {
+pub(super) fn codex_untrusted(here: &Installation) -> Vec<Diagnostic> {
     here.files_of(Host::Codex).filter(|file| !file.ours.is_empty()).filter_map(|file| untrusted(here, file)).collect()
 }
 
-fn untrusted(here: &Installation, file: &HooksFile) -> Option<Finding> {
+fn untrusted(here: &Installation, file: &HooksFile) -> Option<Diagnostic> {
     let trusted = |hook| here.codex.iter().any(|config| config.trusts(file, hook));
     let missing: Vec<_> = file.ours.iter().filter(|hook| !trusted(hook)).map(|hook| hook.event.as_str()).collect();
     let path = file.path.display();
@@ -105,7 +105,7 @@ fn untrusted(here: &Installation, file: &HooksFile) -> Option<Finding> {
             missing.join(", ")
         ),
     };
-    Some(Finding::warning(
+    Some(Diagnostic::warning(
         "codex-untrusted",
         message,
         "start `codex` here and trust them when it asks, or with `/hooks`; `codex exec` does not ask",

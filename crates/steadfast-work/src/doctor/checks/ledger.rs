@@ -2,10 +2,10 @@ use crate::chain;
 use steadfast_store::ledger::{Ledger, LedgerError};
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation};
 
-pub(super) fn ledger_damaged(here: &Installation) -> Vec<Finding> {
+pub(super) fn ledger_damaged(here: &Installation) -> Vec<Diagnostic> {
     let looked = Ledger::open_read_only(&here.place().state).and_then(|ledger| match ledger {
         Some(ledger) => ledger.check(),
         None => Ok(()),
@@ -13,7 +13,7 @@ pub(super) fn ledger_damaged(here: &Installation) -> Vec<Finding> {
     looked.err().map(|error| finding(&error)).into_iter().flatten().collect()
 }
 
-pub(super) fn slice_stale(here: &Installation) -> Vec<Finding> {
+pub(super) fn slice_stale(here: &Installation) -> Vec<Diagnostic> {
     // What is wrong with a ledger that cannot be read is a finding of its own.
     let Ok(Some(ledger)) = Ledger::open_read_only(&here.place().state) else { return Vec::new() };
     let stale = ledger.stale_slices().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn slice_stale(here: &Installation) -> Vec<Finding> {
         if stale.len() == 1 { "" } else { ", …" }
     );
     let hint = "the stop gate goes by it where the ledger cannot be read; `steadfast doctor --fix` writes it anew";
-    vec![Finding::warning("slice-stale", message, hint).mended_by(renew_slices)]
+    vec![Diagnostic::warning("slice-stale", message, hint).mended_by(renew_slices)]
 }
 
 fn renew_slices(here: &Installation) -> Result<String, FixError> {
@@ -34,16 +34,16 @@ fn renew_slices(here: &Installation) -> Result<String, FixError> {
     Ok("every plan has its slice".to_owned())
 }
 
-fn finding(error: &LedgerError) -> Option<Finding> {
+fn finding(error: &LedgerError) -> Option<Diagnostic> {
     match error {
         // The next command that writes migrates it.
         LedgerError::Older { .. } => None,
-        LedgerError::Newer { .. } => Some(Finding::error(
+        LedgerError::Newer { .. } => Some(Diagnostic::error(
             "ledger-newer",
             chain(error),
             "the stop gate reads the last slice of the plan meanwhile; commands refuse",
         )),
-        LedgerError::Damaged { path, .. } => Some(Finding::error(
+        LedgerError::Damaged { path, .. } => Some(Diagnostic::error(
             "ledger-damaged",
             chain(error),
             format!(
@@ -52,7 +52,7 @@ fn finding(error: &LedgerError) -> Option<Finding> {
                 path.display()
             ),
         )),
-        _ => Some(Finding::error(
+        _ => Some(Diagnostic::error(
             "ledger-unreadable",
             chain(error),
             "look at the path, its permissions and the disk; where another steadfast is writing, try again",

@@ -6,7 +6,7 @@ use steadfast_model::{Entry, Millis};
 use steadfast_store::{SessionFiles, read_lines};
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation};
 
 const MINUTE_MS: i64 = 60 * 1_000;
@@ -15,11 +15,11 @@ const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 /// A session that was silent for so long is not coming back.
 const LEFT_MS: i64 = 7 * DAY_MS;
 
-pub(super) fn journal_damaged(here: &Installation) -> Vec<Finding> {
+pub(super) fn journal_damaged(here: &Installation) -> Vec<Diagnostic> {
     let kept = SessionFiles::all(here.place()).into_iter().map(|files| files.dir().join("journal.damaged"));
     kept.filter(|path| path.exists())
         .map(|path| {
-            Finding::warning(
+            Diagnostic::warning(
                 "journal-damaged",
                 format!("a part of a journal could not be read and was put aside in `{}`", path.display()),
                 "something else than Steadfast wrote there, or the disk did; delete it when you have looked",
@@ -28,7 +28,7 @@ pub(super) fn journal_damaged(here: &Installation) -> Vec<Finding> {
         .collect()
 }
 
-pub(super) fn late_events(here: &Installation) -> Vec<Finding> {
+pub(super) fn late_events(here: &Installation) -> Vec<Diagnostic> {
     let waits = |at: Millis| here.now.since(at) > MINUTE_MS;
     let late: usize = SessionFiles::all(here.place())
         .iter()
@@ -39,17 +39,17 @@ pub(super) fn late_events(here: &Installation) -> Vec<Finding> {
     }
     let message = format!("{} left beside a journal, because the session was locked", count(late, "event"));
     let hint = "the next event of that session takes them in; `steadfast doctor --fix` does it now";
-    vec![Finding::note("late-events", message, hint).mended_by(drain)]
+    vec![Diagnostic::note("late-events", message, hint).mended_by(drain)]
 }
 
-pub(super) fn leftover_sessions(here: &Installation) -> Vec<Finding> {
+pub(super) fn leftover_sessions(here: &Installation) -> Vec<Diagnostic> {
     let left = here.sessions().iter().filter(|(_, s)| s.ended.is_none() && here.now.since(s.last_at) > LEFT_MS).count();
     if left == 0 {
         return Vec::new();
     }
     let message = format!("{} never ended and said nothing for more than 7 days", count(left, "session"));
     let hint = "their hosts were killed; they hold nothing up. `steadfast status` lists them";
-    vec![Finding::note("leftover-sessions", message, hint).mended_by(drain)]
+    vec![Diagnostic::note("leftover-sessions", message, hint).mended_by(drain)]
 }
 
 /// Opening the ledger as any command does brings every journal into it, late events too.
@@ -59,14 +59,14 @@ fn drain(here: &Installation) -> Result<String, FixError> {
     Ok("all journals are in the ledger".to_owned())
 }
 
-pub(super) fn stale_claims(here: &Installation) -> Vec<Finding> {
+pub(super) fn stale_claims(here: &Installation) -> Vec<Diagnostic> {
     let stale = steadfast_store::stale_claims(here.place(), here.now).len();
     if stale == 0 {
         return Vec::new();
     }
     let message = format!("{} left by calls that are long over", count(stale, "claim"));
     let hint = "nobody takes them any more; `steadfast doctor --fix` removes them";
-    vec![Finding::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
+    vec![Diagnostic::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
 }
 
 fn drop_stale_claims(here: &Installation) -> Result<String, FixError> {
@@ -78,11 +78,11 @@ fn drop_stale_claims(here: &Installation) -> Result<String, FixError> {
     Ok(format!("{} removed", count(stale.len(), "claim")))
 }
 
-pub(super) fn clock_jumped(here: &Installation) -> Vec<Finding> {
+pub(super) fn clock_jumped(here: &Installation) -> Vec<Diagnostic> {
     SessionFiles::all(here.place()).iter().filter_map(|files| jump(here, files)).collect()
 }
 
-fn jump(here: &Installation, files: &SessionFiles) -> Option<Finding> {
+fn jump(here: &Installation, files: &SessionFiles) -> Option<Diagnostic> {
     let (_, lines) = read_lines(files.dir(), 0).ok()?;
     let mut latest = Millis(i64::MIN);
     let mut back = 0;
@@ -96,14 +96,14 @@ fn jump(here: &Installation, files: &SessionFiles) -> Option<Finding> {
     }
     let (session, ahead) = (files.session(), latest.since(here.now));
     if ahead > MINUTE_MS {
-        return Some(Finding::warning(
+        return Some(Diagnostic::warning(
             "clock-jumped",
             format!("the journal of session {session} has times {} in the future", minutes(ahead)),
             "look at the clock of this machine; what is counted by time (leases, silence, claims) is off until it caught up",
         ));
     }
     (back > MINUTE_MS).then(|| {
-        Finding::note(
+        Diagnostic::note(
             "clock-jumped",
             format!("times in the journal of session {session} go back by {}", minutes(back)),
             "the clock was set back, or events waited for the session's lock; the order of the lines is what counts",

@@ -4,18 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation, is_open};
 
-pub(super) fn state_on_network(here: &Installation) -> Vec<Finding> {
+pub(super) fn state_on_network(here: &Installation) -> Vec<Diagnostic> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     on_network(&here.place().state, &mounts).into_iter().collect()
 }
 
-fn on_network(state: &Path, mounts: &str) -> Option<Finding> {
+fn on_network(state: &Path, mounts: &str) -> Option<Diagnostic> {
     let resolved = fs::canonicalize(state).unwrap_or_else(|_| state.to_owned());
     let kind = file_system(&resolved, mounts).filter(|kind| is_remote(kind))?;
-    Some(Finding::warning(
+    Some(Diagnostic::warning(
         "state-on-network",
         format!("`{}` is on a file system of type `{kind}`, where locks do not hold everywhere", state.display()),
         "work on one machine at a time, or move the repository to a local disk",
@@ -44,7 +44,7 @@ fn is_remote(kind: &str) -> bool {
 }
 
 /// Behind a folder that nobody else may enter, nobody else can read a file.
-pub(super) fn state_permissions(here: &Installation) -> Vec<Finding> {
+pub(super) fn state_permissions(here: &Installation) -> Vec<Diagnostic> {
     let state = &here.place().state;
     if !is_open(state) {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn state_permissions(here: &Installation) -> Vec<Finding> {
         open => format!("others may enter `{}` and read {} in it", state.display(), count(open, "file")),
     };
     let hint = "`steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there";
-    vec![Finding::warning("state-permissions", message, hint).mended_by(close)]
+    vec![Diagnostic::warning("state-permissions", message, hint).mended_by(close)]
 }
 
 /// All that is in a folder, and in the folders in it. Links are not followed.

@@ -5,20 +5,20 @@ use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
 use steadfast_text::count;
 
-use crate::doctor::Finding;
+use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
 
-pub(in super::super) fn not_set_up(place: &Place) -> Finding {
-    Finding::error(
+pub(in super::super) fn not_set_up(place: &Place) -> Diagnostic {
+    Diagnostic::error(
         "not-set-up",
         format!("Steadfast is not set up for `{}`", place.root.display()),
         "`steadfast init` sets it up; it shows what it changes first",
     )
 }
 
-pub(super) fn settings_invalid(here: &Installation) -> Vec<Finding> {
+pub(super) fn settings_invalid(here: &Installation) -> Vec<Diagnostic> {
     let finding = |error: &InstallError| {
-        Finding::error(
+        Diagnostic::error(
             "settings-invalid",
             error,
             "the host cannot read this file either; mend it, and run `steadfast init` if hooks of ours were in it",
@@ -28,7 +28,7 @@ pub(super) fn settings_invalid(here: &Installation) -> Vec<Finding> {
 }
 
 /// And, where one is wired, whether it ever called.
-pub(super) fn not_wired(here: &Installation) -> Vec<Finding> {
+pub(super) fn not_wired(here: &Installation) -> Vec<Diagnostic> {
     let wired = here.wired_hosts();
     if wired.is_empty() {
         return if last_came_by_plugin(here) { Vec::new() } else { vec![nobody_calls(here)] };
@@ -39,8 +39,8 @@ pub(super) fn not_wired(here: &Installation) -> Vec<Finding> {
     silent.into_iter().map(|host| never_fired(host, all)).collect()
 }
 
-fn nobody_calls(here: &Installation) -> Finding {
-    Finding::error(
+fn nobody_calls(here: &Installation) -> Diagnostic {
+    Diagnostic::error(
         "not-wired",
         format!("`{}` is set up, but no host has hooks of Steadfast in its settings", here.place().root.display()),
         "`steadfast init` wires the hosts in use; it shows what it changes first",
@@ -57,7 +57,7 @@ fn last_came_by_plugin(here: &Installation) -> bool {
     })
 }
 
-fn never_fired(host: Host, nobody_did: bool) -> Finding {
+fn never_fired(host: Host, nobody_did: bool) -> Diagnostic {
     let name = host.full_name();
     let message = format!("{name} is wired, but no session of it is known here");
     let hint = match host {
@@ -70,13 +70,13 @@ fn never_fired(host: Host, nobody_did: bool) -> Finding {
         }
     };
     if nobody_did {
-        Finding::warning("hook-never-fired", message, hint)
+        Diagnostic::warning("hook-never-fired", message, hint)
     } else {
-        Finding::note("hook-never-fired", message, hint)
+        Diagnostic::note("hook-never-fired", message, hint)
     }
 }
 
-pub(super) fn hooks_disabled(here: &Installation) -> Vec<Finding> {
+pub(super) fn hooks_disabled(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let wired = here.wired_hosts();
     if wired.contains(&Host::Claude) {
@@ -113,12 +113,12 @@ pub(super) fn hooks_disabled(here: &Installation) -> Vec<Finding> {
 
 const BY_ADMINISTRATOR: &str = "whoever looks after this machine has to change it, or to put the hooks there";
 
-fn disabled(message: String, hint: &str) -> Finding {
-    Finding::error("hooks-disabled", message, hint)
+fn disabled(message: String, hint: &str) -> Diagnostic {
+    Diagnostic::error("hooks-disabled", message, hint)
 }
 
 /// Codex can switch off single hooks.
-fn switched_off(here: &Installation) -> Option<Finding> {
+fn switched_off(here: &Installation) -> Option<Diagnostic> {
     let is_off = |file: &HooksFile, hook| here.codex.iter().any(|config| config.switches_off(file, hook));
     let off: Vec<_> = here
         .files_of(Host::Codex)
@@ -129,12 +129,12 @@ fn switched_off(here: &Installation) -> Option<Finding> {
 }
 
 /// Hooks of ours that are not as `init` writes them: taken out, or called for less than everything.
-pub(super) fn wiring_changed(here: &Installation) -> Vec<Finding> {
+pub(super) fn wiring_changed(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for wired in here.wired() {
         let (file, missing, narrowed) = (wired.file, wired.missing(), wired.narrowed());
         let path = file.path.display();
-        let changed = |message: String, hint: &str| Finding::warning("wiring-changed", message, hint);
+        let changed = |message: String, hint: &str| Diagnostic::warning("wiring-changed", message, hint);
         if !missing.is_empty() {
             findings.push(changed(
                 format!(
@@ -155,10 +155,10 @@ pub(super) fn wiring_changed(here: &Installation) -> Vec<Finding> {
 }
 
 /// Hooks of an older version, which other hosts run as something else.
-pub(super) fn wiring_old(here: &Installation) -> Vec<Finding> {
+pub(super) fn wiring_old(here: &Installation) -> Vec<Diagnostic> {
     let old = here.wired().into_iter().filter(Wired::needs_args);
     old.map(|wired| {
-        Finding::error(
+        Diagnostic::error(
             "wiring-old",
             format!(
                 "`{}` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their \
@@ -175,7 +175,7 @@ pub(super) fn wiring_old(here: &Installation) -> Vec<Finding> {
     .collect()
 }
 
-pub(super) fn wired_twice(here: &Installation) -> Vec<Finding> {
+pub(super) fn wired_twice(here: &Installation) -> Vec<Diagnostic> {
     let wired = here.wired();
     let mut findings = Vec::new();
     for host in here.wired_hosts() {
@@ -183,7 +183,7 @@ pub(super) fn wired_twice(here: &Installation) -> Vec<Finding> {
         if of_host.len() > 1 {
             let ways: Vec<_> =
                 of_host.iter().map(|wired| format!("{} (`{}`)", wired.via, wired.file.path.display())).collect();
-            findings.push(Finding::note(
+            findings.push(Diagnostic::note(
                 "wired-twice",
                 format!("{} is wired more than once: {}", host.full_name(), ways.join(", ")),
                 "harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one",
@@ -193,7 +193,7 @@ pub(super) fn wired_twice(here: &Installation) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Finding> {
+pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Diagnostic> {
     let wired = here.wired_hosts();
     let in_settings = here.files.iter().map(|file| (file.host, file.other_stop_hooks, &file.path));
     let in_config = here.codex.iter().map(|config| (Host::Codex, config.stop_hooks, &config.path));
@@ -201,7 +201,7 @@ pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Finding> {
         .chain(in_config)
         .filter(|(host, count, _)| *count > 0 && wired.contains(host))
         .map(|(host, count, path)| {
-            Finding::note(
+            Diagnostic::note(
                 "other-stop-hooks",
                 format!(
                     "{} has {} besides ours in `{}`, which may refuse to stop too",

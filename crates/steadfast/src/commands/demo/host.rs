@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use steadfast_hosts::install::{self, Homes, Request, Scope};
+use steadfast_hosts::install::{self, Homes, InstallRequest, InstallScope};
 use steadfast_hosts::launch::{self, Alone, Launch, LaunchOptions};
 use steadfast_model::{Host, Millis};
 use steadfast_sim::ScriptedModel;
@@ -196,7 +196,7 @@ fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) 
 /// As `init` wires a repository, with the program where it is: nobody builds it anew while the demo plays.
 fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
     let records = sandbox.home.join(".local/state/steadfast/install");
-    let place = install::Place {
+    let place = install::InstallPaths {
         homes: Homes {
             home: sandbox.home.clone(),
             claude_config_dir: None,
@@ -208,9 +208,9 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         repository_records: records.join("repository"),
         user_records: records,
     };
-    let request = Request {
+    let request = InstallRequest {
         hosts: &[host],
-        scope: Scope::Local,
+        scope: InstallScope::Local,
         place: &place,
         binary: &sandbox.steadfast,
         stop_block_cap: None,

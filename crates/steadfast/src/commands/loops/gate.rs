@@ -1,7 +1,9 @@
 use clap::Args;
 use serde_json::json;
 use steadfast_model::{LoopEnd, Objected, Stage, TaskId, Waiver};
-use steadfast_runner::review::{Against, Judged, SessionReview, add_remedies, close_remedies, objected, still_objects};
+use steadfast_runner::review::{
+    Against, GateOutcome, SessionReview, add_remedies, close_remedies, objected, still_objects,
+};
 use steadfast_text::printable;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::StatedEnd;
@@ -12,14 +14,15 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report;
 
-/// Looks whether the loop may be called complete: every task with evidence on the files as they are, a review that passed,
-/// nothing that must not be, no test weakened, and what your own words say has to pass does.
+/// Check whether the loop is complete, and list the objections.
 ///
-/// Each distinct check runs once more. Exits with 2 while something is in the way, and says what; what an agent can meet
-/// becomes a task whose check is that very objection.
+/// Requires evidence for every task on the current files, a passed review, no broken must-not, no weakened test, and
+/// success of every check that the request states. Runs each distinct check once more. Exits with 2 while there are
+/// objections. An objection that an agent can meet becomes a task, with the objection as its check.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Gate {
-    /// As JSON: {open, objections: [text], ids: [id], tasks: [id], stated: [{command, said, passed}]}.
+    /// Print JSON with stable keys: `{open, objections: [text], ids: [id], tasks: [id], stated: [{command, said,
+    /// passed}]}`.
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +62,7 @@ impl Gate {
         if self.json { Ok(()) } else { tell!("{}", report::card(&repository, &over, &judged)?) }
     }
 
-    fn say(&self, objections: &[Objected], judged: &Judged, tasks: &[TaskId]) -> Result<(), CommandError> {
+    fn say(&self, objections: &[Objected], judged: &GateOutcome, tasks: &[TaskId]) -> Result<(), CommandError> {
         if self.json {
             let texts: Vec<&str> = objections.iter().map(|objected| objected.text.as_str()).collect();
             let ids: Vec<&str> = objections.iter().map(|objected| objected.id.as_str()).collect();
@@ -87,15 +90,15 @@ impl Gate {
     }
 }
 
-/// Takes an objection of the gate as it is. The reason stands on the card.
+/// Waive an objection of the gate, with a reason for the card.
 ///
-/// `steadfast loop status` lists the objections with their ids. A loop that is capped goes on with `steadfast resume`, or
-/// with `steadfast loop gate` in its checkout.
+/// `steadfast loop status` lists the objections with their ids. Continue a capped loop with `steadfast resume`, or with
+/// `steadfast loop gate` in its checkout.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Waive {
-    /// Its id: o-1a2b3c.
+    /// Objection id, such as o-1a2b3c.
     objection: String,
-    /// The reason.
+    /// Reason for the waiver.
     #[arg(long, value_name = "REASON")]
     why: String,
 }
@@ -140,21 +143,21 @@ impl Waive {
     }
 }
 
-/// Looks whether an objection of the gate is met by the files of this checkout.
+/// Test an objection of the gate against the files of this checkout.
 ///
-/// It is the check of a task that the gate made. Exits with 2 while the objection stands, and says what is left.
+/// The gate makes this the check of a task. While the objection holds, prints the remaining problems and exits with 2.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Objection {
-    /// The commit that the work began at.
+    /// Commit at which the work began.
     #[arg(long, value_name = "COMMIT")]
     base: String,
-    /// What must not happen.
+    /// Must-not to test.
     #[arg(long, value_name = "TEXT", conflicts_with = "tests", required_unless_present = "tests")]
     must_not: Option<String>,
-    /// A file that a scope does not shut out: the spec. Can be repeated.
+    /// File that may change outside a scope, such as the spec. May be given several times.
     #[arg(long, value_name = "FILE")]
     own: Vec<String>,
-    /// The file whose tests were weakened.
+    /// File with the weakened tests.
     #[arg(long, value_name = "FILE")]
     tests: Option<String>,
 }

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
 use steadfast_runner::loop_run::{ROUNDS, said};
-use steadfast_runner::review::{Look, Part, SessionReview, line};
+use steadfast_runner::review::{Look, ReviewScope, SessionReview, line};
 use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
@@ -12,46 +12,47 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Asks experts about what was done, and keeps what they say; or says what became of a finding.
+/// Review the work with expert agents, or resolve a finding.
 ///
-/// While the loop is `executing` this is a quick look at what was done so far, for information; in `review` it is the
-/// thorough one that has to pass before the gate. Experts are fresh agents that see the change and write nothing.
+/// In stage `executing` this is a quick look for information. In stage `review` it is the thorough review that must
+/// pass before the gate. Experts are new agents that see the change and write nothing.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(in crate::commands) struct Review {
     #[command(subcommand)]
     action: Option<Action>,
-    /// As JSON: {kind, score, passed, blockers_remaining, findings: [{id, severity, file, line, expert, text, resolution}]}.
+    /// Print JSON with stable keys: `{kind, score, passed, blockers_remaining, findings: [{id, severity, file, line,
+    /// expert, text, resolution}]}`.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Shows all findings with their numbers.
+    /// List all findings with their numbers.
     List {
-        /// As JSON: {reviews: […]}.
+        /// Print JSON with stable keys: `{reviews: […]}`.
         #[arg(long)]
         json: bool,
     },
-    /// Says that a finding was mended. The next thorough review looks whether it was.
+    /// Mark a finding as fixed; the next thorough review verifies it.
     Fixed {
-        /// Its number.
+        /// Number of the finding.
         finding: u32,
     },
-    /// Takes a finding as it is.
+    /// Waive a finding: accept the work as it is.
     Waive {
-        /// Its number.
+        /// Number of the finding.
         finding: u32,
-        /// The reason.
+        /// Reason for the waiver.
         #[arg(long, value_name = "REASON")]
         why: String,
     },
-    /// Puts a finding off. A blocker that is put off still blocks.
+    /// Defer a finding. A deferred blocker still blocks.
     Defer {
-        /// Its number.
+        /// Number of the finding.
         finding: u32,
-        /// The reason.
+        /// Reason for the delay.
         #[arg(long, value_name = "REASON")]
         why: String,
     },
@@ -106,7 +107,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
     drop(ledger);
     let earlier: Vec<Finding> =
         reviews.iter().rev().find(|review| !is_light(review)).map(|review| review.findings.clone()).unwrap_or_default();
-    let look = Look { kind, part: Part::Since(session.base()), tasks: &tasks, earlier: &earlier };
+    let look = Look { kind, part: ReviewScope::Since(session.base()), tasks: &tasks, earlier: &earlier };
     let held = session.reviewer()?.review(&looped.id, &look)?;
     Loops::of(repository)?.written(&looped.id)?;
     if as_json {

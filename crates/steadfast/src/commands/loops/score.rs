@@ -2,20 +2,21 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_plan::{Dimension, Mark, SpecScore};
 use steadfast_text::truncate;
-use steadfast_work::loops::{Judged, Loops, Request, how};
+use steadfast_work::loops::{AssessedRequest, Loops, Request, how};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Says how clear a request is, with the sentence that earned each point. Nothing is kept.
+/// Score the clarity of a request, with the sentence behind each point; store nothing.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Score {
-    /// A sentence or the file of a spec; `-` is standard input. [default: the loop that is not finished, as it was judged]
+    /// Request in a sentence, or the file of a spec; `-` is standard input. [default: the stored score of the
+    /// unfinished loop]
     request: Option<String>,
-    /// Print JSON with stable keys: `{spec_score, fit_score, shape_chosen, familiar, marks: [{dimension, points, rule, line,
-    /// text}], missing: [{dimension, question}]}`; of a loop that was judged before, `marks` and `missing` are null.
+    /// Print JSON with stable keys: `{spec_score, fit_score, shape_chosen, familiar, marks: [{dimension, points, rule,
+    /// line, text}], missing: [{dimension, question}]}`; for a stored score, `marks` and `missing` are null.
     #[arg(long)]
     json: bool,
 }
@@ -91,7 +92,7 @@ fn asked(score: &SpecScore) -> Vec<Dimension> {
     if score.is_clear() { Vec::new() } else { score.missing() }
 }
 
-pub(super) fn scores_json(judged: &Judged) -> Value {
+pub(super) fn scores_json(judged: &AssessedRequest) -> Value {
     let marks: Vec<Value> = judged
         .score
         .marks

@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_model::{Limits, Loop, LoopLimits};
 use steadfast_store::SessionFiles;
-use steadfast_store::ledger::{Memory, Recalled};
+use steadfast_store::ledger::{Recalled, RecalledItem};
 use steadfast_work::Caller;
 use steadfast_work::Repository;
-use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how, question};
+use steadfast_work::loops::{Author, BindingRule, Loops, Request, StartedLoop, how, question};
 
 use super::score::{missing, questions, scores_json, show_marks};
 use super::status::{limits_json, limits_line};
@@ -18,24 +18,24 @@ use crate::limit::LimitFlags;
 use crate::output::{answer, ask, note, tell};
 use crate::recalled;
 
-/// Begins a loop from a sentence or a spec: recalls what was learned, and judges whether the request is clear enough.
+/// Start a loop from a request or a spec: recall related learnings, and judge its clarity.
 ///
-/// Where a loop is not finished, it is offered: to be resumed, to be put away for a fresh one, or to be looked at.
+/// If a loop is unfinished, offers to resume it, to archive it and start afresh, or to show it.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Start {
-    /// What is wanted, in a sentence, or the file of a spec; `-` is standard input.
+    /// Request in a sentence, or the file of a spec; `-` is standard input.
     request: Option<String>,
-    /// Go on with the loop that is not finished.
+    /// Continue the unfinished loop.
     #[arg(long, conflicts_with = "fresh")]
     resume: bool,
-    /// Put the loop that is not finished away, and begin this one.
+    /// Archive the unfinished loop, and start this one.
     #[arg(long)]
     fresh: bool,
     #[command(flatten)]
     limits: LimitFlags,
     /// Print JSON with stable keys: `{loop, stage, spec_score, fit_score, shape_chosen, familiar, limits: {iterations,
-    /// budget_usd}, marks: [{dimension, points, rule, line, text}], missing: [{dimension, question}], recalled: [{id, text,
-    /// why, kind, status, reason}], next: {stage, standing, action}}`; a limit that is null is none.
+    /// budget_usd}, marks: [{dimension, points, rule, line, text}], missing: [{dimension, question}], recalled: [{id,
+    /// text, why, kind, status, reason}], next: {stage, standing, action}}`; a null limit means no limit.
     #[arg(long)]
     json: bool,
 }
@@ -62,7 +62,7 @@ impl Start {
             Some(found) => match self.choice(&caller, &found)? {
                 Choice::Resume => {
                     let found = self.limited(&mut loops, &caller, found)?;
-                    loops.bind(&caller, &found, Binding::TakeOver)?;
+                    loops.bind(&caller, &found, BindingRule::TakeOver)?;
                     return resume(&loops, &found, self.json);
                 }
                 Choice::Status => return super::status::show(&loops, &found, self.json),
@@ -83,7 +83,7 @@ impl Start {
         let mut begun = loops.begin(&request)?;
         let limits = self.limits.of_loop(of_settings(&repository.config.load()?.run.limits()));
         begun.looped = loops.set_limits(&begun.looped, limits)?;
-        loops.bind(&caller, &begun.looped, Binding::TakeOver)?;
+        loops.bind(&caller, &begun.looped, BindingRule::TakeOver)?;
         if self.json {
             tell!("{}", to_json(&loops, &begun)?)?;
         } else {
@@ -135,7 +135,7 @@ fn is_attended(repository: &Repository, caller: &Caller) -> bool {
 }
 
 /// With somebody there it is asked for; with nobody there it is refused.
-pub(crate) fn not_clear(begun: &Begun, attended: bool) -> CommandError {
+pub(crate) fn not_clear(begun: &StartedLoop, attended: bool) -> CommandError {
     let said =
         format!("the request is not clear enough to begin: {} of 10, and 5 is the least", begun.judged.scores.spec);
     let error = if attended { CommandError::needs_human(said) } else { CommandError::refused(said) };
@@ -152,8 +152,8 @@ fn resume(loops: &Loops<'_>, found: &Loop, json: bool) -> Result<(), CommandErro
     tell!("{}", loops.resume_text(found)?)
 }
 
-fn show(loops: &Loops<'_>, begun: &Begun) -> Result<(), CommandError> {
-    let Begun { looped, judged, recalled, instead_of } = begun;
+fn show(loops: &Loops<'_>, begun: &StartedLoop) -> Result<(), CommandError> {
+    let StartedLoop { looped, judged, recalled, instead_of } = begun;
     if let Some(waiting) = instead_of {
         note!("loop {waiting} waited for a clearer request and is put away");
     }
@@ -175,7 +175,7 @@ fn show(loops: &Loops<'_>, begun: &Begun) -> Result<(), CommandError> {
 fn show_recalled(recalled: &[Recalled]) -> Result<(), CommandError> {
     let now = environment::now();
     for one in recalled {
-        if let Memory::Learning(learning) = &one.memory {
+        if let RecalledItem::Learning(learning) = &one.memory {
             tell!("{} [learning {}]", recalled::line(one, now), learning.id)?;
         }
     }
@@ -185,8 +185,8 @@ fn show_recalled(recalled: &[Recalled]) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn to_json(loops: &Loops<'_>, begun: &Begun) -> Result<Value, CommandError> {
-    let Begun { looped, judged, recalled, .. } = begun;
+fn to_json(loops: &Loops<'_>, begun: &StartedLoop) -> Result<Value, CommandError> {
+    let StartedLoop { looped, judged, recalled, .. } = begun;
     let mut shown = scores_json(judged);
     shown["loop"] = json!(looped.id);
     shown["stage"] = json!(looped.stage);

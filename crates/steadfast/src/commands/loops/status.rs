@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Shows the loop of this checkout: its stage, its scores, its tasks and reviews, and what comes next.
+/// Show the loop of this checkout: stage, scores, tasks, reviews and next step.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Status {
     /// Print JSON with stable keys: `{loop, stage, request, spec, spec_score, fit_score, shape_chosen, overridden, shape:

@@ -7,13 +7,13 @@ use serde_json::json;
 use steadfast_engine::goal::understood;
 use steadfast_model::Stage;
 use steadfast_text::printable;
-use steadfast_work::loops::{Binding, Loops, Request, folder, how};
+use steadfast_work::loops::{BindingRule, Loops, Request, folder, how};
 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Says where the loop stands and what takes it further.
+/// Show the stage of the loop, and its next step.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Next {
     /// Print JSON with stable keys: `{loop, stage, standing, action}`; without a loop, `{loop: null}`.
@@ -33,7 +33,7 @@ impl Next {
             note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
             return Ok(());
         };
-        loops.bind(&caller, &looped, Binding::UnlessHeld)?;
+        loops.bind(&caller, &looped, BindingRule::UnlessHeld)?;
         let next = loops.next(&looped)?;
         if self.json {
             let (stage, standing, action) = (next.stage, next.standing, next.action);
@@ -44,10 +44,10 @@ impl Next {
     }
 }
 
-/// Takes the loop one stage further, if all is there that the stage needs. None is skipped.
+/// Advance the loop by one stage, if the requirements of that stage are met.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Advance {
-    /// shape, decompose, executing or review; from review back to executing, where a finding asks for work.
+    /// Next stage: shape, decompose, executing or review. From review, executing is allowed if a finding needs work.
     #[arg(value_parser = parse)]
     stage: Stage,
 }
@@ -65,7 +65,7 @@ impl Advance {
         let caller = here::caller(&repository, "loop advance");
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
-        loops.bind(&caller, &looped, Binding::TakeOver)?;
+        loops.bind(&caller, &looped, BindingRule::TakeOver)?;
         let looped = loops.advance(&looped, self.stage)?;
         let next = loops.next(&looped)?;
         tell!("loop {} is at {}: {}", looped.id, next.stage.as_str(), next.standing)?;
@@ -73,9 +73,9 @@ impl Advance {
     }
 }
 
-/// Keeps what a spec says of the result: criteria, must-nots and verification. Writes SHAPE.md.
+/// Store the criteria, must-nots and verification of a spec, and write SHAPE.md.
 ///
-/// What the request itself said stays beside it. From the stage after this one on, only a human changes it.
+/// Keeps the statements of the request beside them. After stage `shape`, only a human can change them.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Shape {
     /// SPEC.md or SPEC.json.
@@ -120,10 +120,10 @@ impl Shape {
     }
 }
 
-/// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
+/// Start although the request is not clear enough, with the least freedom and your reason.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Override {
-    /// Why it may begin all the same.
+    /// Reason to start anyway.
     #[arg(long, value_name = "TEXT")]
     why: String,
 }
@@ -151,7 +151,7 @@ impl Override {
     }
 }
 
-/// Puts the loop that is not finished away. Its plan and what was done stay; its must-nots hold nobody any more.
+/// Archive the unfinished loop: keep its plan and its work, and drop its must-nots.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Archive {}
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use steadfast_store::Draft;
 use steadfast_text::{ago, count};
 use steadfast_work::spec_file;
-use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
+use steadfast_work::task_list::{ClosedGate, Proposal, Proposed, TaskList, short_of};
 
 use crate::diff;
 use crate::environment;
@@ -15,23 +15,23 @@ use crate::here;
 use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
 
-/// Keeps a draft of a plan for a human to read.
+/// Store a draft of a plan for a human to approve.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Propose {
-    /// A spec, SPEC.md or SPEC.json; `-` is standard input.
+    /// SPEC.md or SPEC.json; `-` is standard input.
     file: PathBuf,
-    /// Where it is written once it is approved. [default: FILE, if that is one of this checkout outside `.steadfast`]
+    /// Path for the plan after approval. [default: FILE, if it is in this checkout outside `.steadfast`]
     #[arg(long)]
     path: Option<String>,
 }
 
-/// Shows a draft, asks, and approves it.
+/// Show a draft, ask, and approve it.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Approve {
-    /// The first 8 characters of its hash, or more. [default: the one that waits]
+    /// First 8 or more characters of the hash of the draft. [default: the draft that awaits approval]
     #[arg(value_name = "HASH8")]
     hash: Option<String>,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
 }
@@ -120,7 +120,7 @@ impl Approve {
 
 /// What changed behind the gate that opens. The plan's own path is written with the yes, and what stands there is kept.
 fn tell_broken(list: &TaskList, draft: &Draft) {
-    let its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
+    let its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
     for standing in list.gates().into_iter().filter(its) {
         let mut looked = standing.seal(list.place());
         looked.breaks.retain(|broken| broken.path != draft.path);

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use steadfast_plan::Target;
+use steadfast_plan::ExportTarget;
 use steadfast_redact::redact_document;
 use steadfast_work::file;
 
@@ -9,14 +9,14 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Writes the plan as a list that other programs read.
+/// Export the plan to a list that other programs read.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Export {
-    /// `beads`: an issue a line, as `.beads/issues.jsonl`. `markdown`: a SPEC.md with statuses. `json`: a SPEC.json with
-    /// statuses.
+    /// Format: `beads`, one issue per line as in `.beads/issues.jsonl`; `markdown`, a SPEC.md with statuses; `json`, a
+    /// SPEC.json with statuses.
     #[arg(long, value_enum)]
     to: To,
-    /// The file to write it to. [default: standard output]
+    /// File to write. [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -31,9 +31,9 @@ enum To {
 impl Export {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let to = match self.to {
-            To::Beads => Target::Beads,
-            To::Markdown => Target::Markdown,
-            To::Json => Target::Json,
+            To::Beads => ExportTarget::Beads,
+            To::Markdown => ExportTarget::Markdown,
+            To::Json => ExportTarget::Json,
         };
         let text = here::task_list("plan export")?.exported(to)?;
         // Others may read it, and a check that holds a secret is to be written anew by whoever has that.

@@ -2,7 +2,7 @@ use clap::Args;
 use steadfast_model::Opening;
 use steadfast_store::take_kept;
 use steadfast_text::and_more;
-use steadfast_work::task_list::{Locked, Standing, short_of};
+use steadfast_work::task_list::{ClosedGate, Locked, short_of};
 use steadfast_work::why::whose_gate;
 
 use crate::environment;
@@ -10,18 +10,18 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Closes the plan gate.
+/// Close the plan gate.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Lock {
-    /// What the agent is told when it wants to write something protected.
+    /// Reason shown to the agent when it tries to write a protected file.
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
 }
 
-/// Turns a draft down.
+/// Reject a draft.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Reject {
-    /// The first 8 characters of its hash, or more. [default: the one that waits]
+    /// First 8 or more characters of the hash of the draft. [default: the draft that awaits approval]
     #[arg(value_name = "HASH8")]
     hash: Option<String>,
 }
@@ -47,8 +47,8 @@ impl Reject {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let list = here::task_list("plan reject")?;
         let draft = list.draft_of(self.hash.as_deref())?;
-        let is_its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
-        let gates: Vec<Standing> = list.gates().into_iter().filter(is_its).collect();
+        let is_its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let gates: Vec<ClosedGate> = list.gates().into_iter().filter(is_its).collect();
         if gates.is_empty() {
             return Err(CommandError::failure(format!("draft `{}` waits at no gate", short_of(&draft)))
                 .hint("`steadfast plan status` shows how the plan stands"));
@@ -66,7 +66,7 @@ pub(super) fn unlock() -> Result<(), CommandError> {
         return tell!("the plan gate is open already");
     }
     list.open(&gates, &Opening::Unlocked)?;
-    for Standing { gate, .. } in &gates {
+    for ClosedGate { gate, .. } in &gates {
         tell!("the plan gate {} is open; nothing is approved by that", whose_gate(&gate.scope))?;
     }
     Ok(())

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 
 use steadfast_model::{Run, RunSettings};
 use steadfast_runner::loop_run::{Console, Watch};
-use steadfast_runner::run::{Audience, News, Outcome, Snapshot, Until};
+use steadfast_runner::run::{Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
@@ -50,8 +50,8 @@ struct Shown<'a> {
 }
 
 impl Audience for Shown<'_> {
-    fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
-        self.display.hear(news, now);
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        self.display.on_event(event, now);
     }
 }
 
@@ -60,7 +60,7 @@ impl Watch for Shown<'_> {
         self.display.wipe();
     }
 
-    fn finish(&mut self, ledger: &Ledger, outcome: &Outcome) {
+    fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome) {
         if let Err(error) = self.display.finish(ledger, outcome) {
             self.terminal.failed.replace(Some(error));
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
 use steadfast_redact::redact;
 use steadfast_runner::progress::{progress_md, report, status_line};
-use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot, Until};
+use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
 
@@ -64,17 +64,17 @@ impl Display {
     }
 
     /// After the run.
-    pub(super) fn finish(&mut self, ledger: &Ledger, outcome: &Outcome) -> Result<(), CommandError> {
+    pub(super) fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome) -> Result<(), CommandError> {
         self.wipe();
         let view = ledger.run_view(&self.run)?;
         self.write(&view);
         tell!("{}", report(&view).trim_end())?;
         let line = match outcome {
-            Outcome::Complete | Outcome::Reached => format!("run {} of {} is complete", self.run, view.run.spec),
-            Outcome::NeedsReview(claimed) => {
+            RunOutcome::Complete | RunOutcome::Reached => format!("run {} of {} is complete", self.run, view.run.spec),
+            RunOutcome::NeedsReview(claimed) => {
                 format!("run {} of {} needs review: {}", self.run, view.run.spec, claimed)
             }
-            Outcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
+            RunOutcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
         };
         self.notice.send(&self.place, &line);
         Ok(())
@@ -121,17 +121,17 @@ impl Display {
 }
 
 impl Audience for Display {
-    fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
-        let goes_on = matches!(news, News::Resumed { landed: 0, ended: 0 }) && self.shown;
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        let goes_on = matches!(event, RunEvent::Resumed { landed: 0, ended: 0 }) && self.shown;
         self.shown = true;
-        if let Some(line) = line(news, now).filter(|_| !goes_on) {
+        if let Some(line) = line(event, now).filter(|_| !goes_on) {
             self.wipe();
             let time = environment::now().to_string();
             // The time of day is enough for a night.
             note!("{} {line}", time.get(11..19).unwrap_or(&time));
             self.stale = true;
         }
-        if let News::Blocked { unit, why } = news {
+        if let RunEvent::Blocked { unit, why } = event {
             self.notice.send(&self.place, &format!("unit {unit} of run {} needs you: {why}", self.run));
         }
         self.render();
@@ -157,48 +157,48 @@ fn has(units: &[&str]) -> String {
     }
 }
 
-fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
+fn line(event: &RunEvent, now: &Snapshot<'_>) -> Option<String> {
     let titled = |id: &steadfast_model::TaskId| {
         let title = now.units.iter().find(|unit| unit.unit == *id).map(|unit| unit.title.as_str());
         title.map_or_else(|| id.to_string(), |title| format!("{id} {title}"))
     };
-    Some(match news {
-        News::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
-        News::Reopened { tasks } => {
+    Some(match event {
+        RunEvent::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
+        RunEvent::Reopened { tasks } => {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("done, but not on this commit, so done again: {}", ids.join(", "))
         }
-        News::PassAlready { tasks } => {
+        RunEvent::PassAlready { tasks } => {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("its check passes before any work is done: {}", ids.join(", "))
         }
-        News::Resumed { landed, ended } => {
+        RunEvent::Resumed { landed, ended } => {
             format!(
                 "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"
             )
         }
-        News::Decided { unit, said } => format!("{unit}: {said}, written down without an agent"),
-        News::Stopping { units } if units.is_empty() => {
+        RunEvent::Decided { unit, said } => format!("{unit}: {said}, written down without an agent"),
+        RunEvent::Stopping { units } if units.is_empty() => {
             "stopping: its last checks come to their end; Ctrl-C again ends it at once".to_owned()
         }
-        News::Stopping { units } => {
+        RunEvent::Stopping { units } => {
             let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("stopping: waits until {} ended; Ctrl-C again ends it at once", has(&units))
         }
-        News::Wave { number, units } => {
+        RunEvent::Wave { number, units } => {
             let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("wave {number} of {}: {}", now.waves, units.join(", "))
         }
-        News::Started { unit, attempt: 1 } => format!("{}: an agent works on it", titled(unit)),
-        News::Started { unit, attempt } => format!("{}: an agent works on it, attempt {attempt}", titled(unit)),
-        News::Landed { unit, commit } => format!("{unit}: done, merged as {}", commit.get(..8).unwrap_or(commit)),
-        News::Advised { unit, advice: Some(advice) } => {
+        RunEvent::Started { unit, attempt: 1 } => format!("{}: an agent works on it", titled(unit)),
+        RunEvent::Started { unit, attempt } => format!("{}: an agent works on it, attempt {attempt}", titled(unit)),
+        RunEvent::Landed { unit, commit } => format!("{unit}: done, merged as {}", commit.get(..8).unwrap_or(commit)),
+        RunEvent::Advised { unit, advice: Some(advice) } => {
             format!("{unit}: {} experts say what to do differently", advice.lines().count())
         }
-        News::Advised { unit, advice: None } => format!("{unit}: no expert said anything that can be read"),
-        News::Again { unit, why } => format!("{unit}: not done, tried again: {why}"),
-        News::Waits { unit, why } => format!("{unit}: waits: {why}"),
-        News::Blocked { unit, why } => format!("{unit}: needs a human: {why}"),
-        News::Checking { .. } | News::Merging { .. } | News::Tick => return None,
+        RunEvent::Advised { unit, advice: None } => format!("{unit}: no expert said anything that can be read"),
+        RunEvent::Again { unit, why } => format!("{unit}: not done, tried again: {why}"),
+        RunEvent::Waits { unit, why } => format!("{unit}: waits: {why}"),
+        RunEvent::Blocked { unit, why } => format!("{unit}: needs a human: {why}"),
+        RunEvent::Checking { .. } | RunEvent::Merging { .. } | RunEvent::Tick => return None,
     })
 }

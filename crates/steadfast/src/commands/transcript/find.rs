@@ -16,14 +16,14 @@ const AROUND: usize = 60;
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Find {
-    /// What was said, called for, or answered to a call that failed. Lower case finds upper case too.
+    /// Text to find in messages, calls and the answers of failed calls. Lower case matches upper case too.
     #[arg(value_name = "TEXT")]
     text: String,
-    /// Transcripts, or folders of them. By default those of this repository.
+    /// Transcripts, or folders of transcripts. [default: those of this repository]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print one JSON object per place, with stable keys: `{file, session, at, agent, who, tool, text}`. `text` is what
-    /// stands around the place.
+    /// Print one JSON object per match, with stable keys: `{file, session, at, agent, who, tool, text}`. `text` is the
+    /// text around the match.
     #[arg(long)]
     json: bool,
 }

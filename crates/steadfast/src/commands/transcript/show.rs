@@ -32,14 +32,14 @@ const TROUBLE: Style = AnsiColor::Yellow.on_default().bold();
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Show {
-    /// The transcript. By default the newest of this repository.
+    /// Transcript of the session. [default: the newest of this repository]
     file: Option<PathBuf>,
-    /// Leave out what the agent said and called for.
+    /// Leave out the messages and calls of the agent.
     #[arg(long)]
     human: bool,
     /// Print one JSON object per entry, with stable keys: `{at, agent, who, text, tool, result, millis}`. `who` is
     /// `human`, `agent`, `host` or `call`; `at` is in milliseconds since 1970; `result` of a call is `ok`, `failed`,
-    /// `refused`, `interrupted` or null where none is known.
+    /// `refused`, `interrupted`, or null if unknown.
     #[arg(long)]
     json: bool,
 }

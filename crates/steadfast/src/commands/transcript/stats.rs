@@ -1,6 +1,6 @@
 use clap::Args;
 use serde::Serialize;
-use steadfast_hosts::transcript::{Stats as Numbers, Tokens};
+use steadfast_hosts::transcript::{Stats as Numbers, TokenUsage};
 use steadfast_text::count;
 
 use super::{Which, sessions};
@@ -13,8 +13,8 @@ pub(in crate::commands) struct Stats {
     which: Which,
     /// Print one JSON object per session, with stable keys: `{file, host, records, prompts, tool_calls, by_tool,
     /// subagent_calls, compactions, interrupts, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-    /// damaged}`. `prompts` are the human's, `tool_calls` the main thread's; usage is counted once per message, each
-    /// token under one key; `records` are all rows, those that cannot be read (`damaged`) among them.
+    /// damaged}`. `prompts` counts those of the human, `tool_calls` those of the main thread. Usage counts once per
+    /// message, each token under one key. `records` counts all rows, unreadable ones (`damaged`) too.
     #[arg(long)]
     json: bool,
 }
@@ -49,7 +49,7 @@ impl Stats {
 fn text(file: &str, numbers: &Numbers) -> String {
     let Numbers { records, damaged, prompts, tool_calls, subagent_calls, compactions, interrupts, .. } = numbers;
     let host = numbers.host.map_or("nobody known", |host| host.as_str());
-    let Tokens { input, cache_read, cache_write, output } = numbers.tokens;
+    let TokenUsage { input, cache_read, cache_write, output } = numbers.tokens;
     let mut tools: Vec<(&String, &u64)> = numbers.by_tool.iter().collect();
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let tools: Vec<String> = tools.iter().map(|(tool, count)| format!("{tool} {count}")).collect();

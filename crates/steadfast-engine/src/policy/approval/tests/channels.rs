@@ -1,13 +1,13 @@
 use super::*;
 
-fn approved(decision: &Decision) -> Option<Channel> {
+fn approved(decision: &PolicyDecision) -> Option<Channel> {
     decision.effects.iter().find_map(|effect| match effect {
         Effect::Approve { hash, channel, .. } if hash == HASH => Some(*channel),
         _ => None,
     })
 }
 
-fn saying(event: Event) -> Decision {
+fn saying(event: Event) -> PolicyDecision {
     decide(&gated(), &event, &behind(gate()))
 }
 
@@ -76,8 +76,8 @@ fn our_question() -> Question {
     text::question(&draft())
 }
 
-fn answer(question: &str, label: &str) -> Vec<Answered> {
-    vec![Answered { question: question.into(), label: label.into() }]
+fn answer(question: &str, label: &str) -> Vec<DialogAnswer> {
+    vec![DialogAnswer { question: question.into(), label: label.into() }]
 }
 
 #[test]

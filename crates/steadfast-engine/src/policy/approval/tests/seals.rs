@@ -5,11 +5,11 @@ fn broken() -> Facts {
     Facts { seal, ..behind(gate()) }
 }
 
-fn restores(decision: &Decision) -> bool {
+fn restores(decision: &PolicyDecision) -> bool {
     decision.effects.contains(&Effect::Restore { scope: gate().scope, path: ".tdd-progress.md".into() })
 }
 
-fn leaves(decision: &Decision) -> bool {
+fn leaves(decision: &PolicyDecision) -> bool {
     decision.effects.contains(&Effect::Reseal { scope: gate().scope, path: ".tdd-progress.md".into() })
 }
 
@@ -97,14 +97,14 @@ fn where_it_is_not_known_who_wrote_the_sealed_content_stays_and_the_human_is_tol
 
 #[test]
 fn the_process_table_is_looked_at_behind_calls_and_while_something_runs() {
-    let looks = |state: &State, event: &Event| Approval.needs(state, &Heard::of(event)).running;
+    let looks = |state: &State, event: &Event| Approval.needs(state, &ParsedEvent::of(event)).running;
     let mut busy = gated();
     busy.gate.as_mut().unwrap().running = true;
     assert!(looks(&gated(), &post("1", Action::shell("make"))));
     assert!(!looks(&gated(), &pre("1", Action::shell("make"))) && looks(&busy, &pre("1", Action::shell("make"))));
     assert!(!looks(&gated(), &post("1", Action::shell("ls"))) && looks(&busy, &post("1", Action::shell("ls"))));
     // What it may have left in the tree is looked at with it.
-    assert!(Approval.needs(&busy, &Heard::of(&post("1", Action::shell("sleep 4")))).tree);
+    assert!(Approval.needs(&busy, &ParsedEvent::of(&post("1", Action::shell("sleep 4")))).tree);
     // At an open gate nothing waits for it.
     assert!(!looks(&fresh(), &post("1", Action::shell("make"))) && !looks(&fresh(), &typed("go on")));
 }
@@ -217,7 +217,7 @@ fn stop() -> Event {
 
 #[test]
 fn the_tree_is_looked_at_around_calls_that_may_do_anything_and_where_there_is_time() {
-    let looks = |state: &State, event: &Event| Approval.needs(state, &Heard::of(event)).tree;
+    let looks = |state: &State, event: &Event| Approval.needs(state, &ParsedEvent::of(event)).tree;
     let unknown = [Action::shell("make"), Action::shell("./x.sh"), Action::shell("rm -rf $X"), Action::Other];
     let known = [Action::shell("ls; cat x > notes.md"), Action::shell("grep -rn x ."), write("notes.md")];
     let both = |action: Action| [pre("1", action.clone()), post("1", action)].map(|event| looks(&gated(), &event));
@@ -227,7 +227,7 @@ fn the_tree_is_looked_at_around_calls_that_may_do_anything_and_where_there_is_ti
     assert_eq!([typed("go on"), stop(), ended.clone()].map(|event| looks(&gated(), &event)), [true; 3]);
     // Where no gate is known to stand, no call waits for it, and nothing more is looked for.
     assert!(!looks(&fresh(), &pre("1", Action::shell("make"))));
-    assert_eq!(Approval.needs(&fresh(), &Heard::of(&ended)), Needs::default());
+    assert_eq!(Approval.needs(&fresh(), &ParsedEvent::of(&ended)), Needs::default());
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn what_a_hook_could_not_put_back_in_its_time_is_still_the_agents() {
         let one = |number| SealBreak::new(format!("{number:02}"), SealChange::Changed);
         Facts { seal: (0..count).map(one).collect(), ..behind(gate()) }
     };
-    let is_restored = |decision: &Decision| matches!(decision.effects[0], Effect::Restore { .. });
+    let is_restored = |decision: &PolicyDecision| matches!(decision.effects[0], Effect::Restore { .. });
     let mut state = gated();
     go(&mut state, &pre("1", Action::shell("make")), &behind(gate()));
     assert!(is_restored(&go(&mut state, &post("1", Action::shell("make")), &all(64))));
@@ -298,7 +298,7 @@ fn what_is_found_singly_and_in_the_tree_is_told_together() {
 fn changes_of_the_human_are_not_stashed_away() {
     let stashing = |command: &str| {
         let event = pre("1", Action::shell(command));
-        let asks = Approval.needs(&gated(), &Heard::of(&event)).uncommitted;
+        let asks = Approval.needs(&gated(), &ParsedEvent::of(&event)).uncommitted;
         let facts = Facts { uncommitted: vec!["src/a.rs".into()], ..behind(gate()) };
         (asks, refusal(&decide(&gated(), &event, &facts)).is_some())
     };

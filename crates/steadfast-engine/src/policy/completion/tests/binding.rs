@@ -36,7 +36,7 @@ fn is_held(state: &State, facts: &Facts) -> bool {
     matches!(verdict(state, &stopping(), facts), Verdict::Continue { .. })
 }
 
-fn context(decision: &Decision) -> &str {
+fn context(decision: &PolicyDecision) -> &str {
     decision.answer.context.as_deref().unwrap_or_default()
 }
 

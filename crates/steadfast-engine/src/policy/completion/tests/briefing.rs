@@ -119,7 +119,7 @@ fn a_subagent_is_told_what_the_work_is_for_and_nothing_about_the_loop() {
         )
     );
     assert_eq!(verdict(&fresh(), &agent("Explore"), &knowing(plan(Some(ME), 2, 0, 0))), Verdict::Pass);
-    assert!(!Completion.needs(&fresh(), &Heard::of(&agent(""))).plan, "the host's own errands are left alone");
+    assert!(!Completion.needs(&fresh(), &ParsedEvent::of(&agent(""))).plan, "the host's own errands are left alone");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn given_up(task: &str) -> Effect {
 fn a_subagent_does_not_end_with_its_task_in_progress() {
     let facts = knowing(plan(Some(ME), 2, 0, 0));
     let mut state = holding();
-    assert!(Completion.needs(&state, &Heard::of(&ends(""))).plan);
+    assert!(Completion.needs(&state, &ParsedEvent::of(&ends(""))).plan);
     let said = go(&mut state, &ends("done!"), &facts);
     assert_eq!(
         said.answer.ruling,
@@ -68,7 +68,7 @@ fn it_ends_freely_with_its_task_closed_or_taken_over() {
 
     let mut other = holding();
     let stranger = Event { agent: Some(Agent { id: AgentId::new("a2"), agent_type: "w".into() }), ..ends("") };
-    assert!(!Completion.needs(&other, &Heard::of(&stranger)).plan, "nothing is looked up for one without a task");
+    assert!(!Completion.needs(&other, &ParsedEvent::of(&stranger)).plan, "nothing is looked up for one without a task");
     assert!(go(&mut other, &stranger, &Facts::default()).answer.is_pass());
 }
 

@@ -1,14 +1,14 @@
-use steadfast_model::Background;
+use steadfast_model::BackgroundTask;
 
 use super::*;
 
 const WAITS: &str = "Half of it is there.\n<promise>WAITING: for the build</promise>";
 
-fn task(what: &str, status: &str, command: Option<&str>) -> Background {
-    Background { what: what.into(), status: status.into(), command: command.map(str::to_owned) }
+fn task(what: &str, status: &str, command: Option<&str>) -> BackgroundTask {
+    BackgroundTask { what: what.into(), status: status.into(), command: command.map(str::to_owned) }
 }
 
-fn with(message: &str, background: Vec<Background>) -> Event {
+fn with(message: &str, background: Vec<BackgroundTask>) -> Event {
     let mut event = saying(message);
     let EventKind::Stop(stopping) = &mut event.kind else { unreachable!() };
     stopping.background = Some(background);
@@ -99,7 +99,7 @@ fn a_refusal_names_the_process() {
 
 #[test]
 fn processes_are_looked_up_only_where_the_answer_depends_on_them() {
-    let asks = |event: &Event| Completion.needs(&fresh(), &Heard::of(event)).processes;
+    let asks = |event: &Event| Completion.needs(&fresh(), &ParsedEvent::of(event)).processes;
     let shell = || vec![task("shell", "running", Some("make"))];
     assert!(asks(&with(WAITS, shell())));
     assert!(asks(&with("WAITING: for it", shell())));

@@ -18,7 +18,7 @@ fn subagent_ends() -> Event {
     Event { agent, ..event(EventKind::SubagentStop(stopping)) }
 }
 
-fn go_on(state: &mut State, event: &Event, facts: &Facts) -> Decision {
+fn go_on(state: &mut State, event: &Event, facts: &Facts) -> PolicyDecision {
     let decision = decide(state, event, facts);
     let sequence = state.sequence + 1;
     state.advance(sequence, event.at, &decision.changes);
@@ -93,7 +93,7 @@ fn what_is_not_known_changes_nothing() {
 #[test]
 fn the_task_and_the_history_are_asked_for_once_something_leads_away() {
     let state = at_work();
-    let more = |path: &str| leads_astray(&state, &Heard::of(&script()), &[path.to_owned()]);
+    let more = |path: &str| leads_astray(&state, &ParsedEvent::of(&script()), &[path.to_owned()]);
     assert_eq!((more("web/menu.ts"), more("src/auth/session.rs")), (true, false));
     let asks = |path: &str| needs(&state, &edit(path)).neighbours;
     assert_eq!((asks("web/menu.ts"), asks("src/auth/session.rs")), (true, false));

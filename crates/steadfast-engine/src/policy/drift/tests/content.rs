@@ -1,6 +1,6 @@
 //! What is written, by its words, and the same lines changed to and fro.
 
-use steadfast_model::{Content, Replaced, Vocabulary};
+use steadfast_model::{Content, Replaced, WordFilter};
 
 use super::*;
 
@@ -87,7 +87,7 @@ fn however_much_is_read_the_words_stay_small_and_then_say_nothing() {
         let text: String = (0..600).map(|n| format!("q{} ", letters(10_000 + 600 * file + n))).collect();
         go(&mut state, &saying(read("src/auth/cookie.rs"), &text));
     }
-    assert!(state.drift.vocabulary.count() > Vocabulary::BITS / 2);
+    assert!(state.drift.vocabulary.count() > WordFilter::BITS / 2);
     go(&mut state, &edit("src/auth/cookie.rs"));
     assert_eq!(scored(&mut state, &saying(edit("src/auth/page.rs"), THEME)), Some((8, Level::None)));
 }

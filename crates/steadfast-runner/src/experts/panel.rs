@@ -1,0 +1,123 @@
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use steadfast_hosts::price::Prices;
+use steadfast_hosts::stream::AgentEvent;
+use steadfast_model::{Host, Spent};
+
+use super::expert::Expert;
+use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
+use crate::run::{Launcher, Role, Start};
+
+/// Where experts are asked, and with what.
+pub struct Panel<'a> {
+    pub launcher: &'a Launcher,
+    pub host: Host,
+    pub prices: &'a Prices,
+    /// A checkout of what they look at, which nobody else uses.
+    pub directory: &'a Path,
+    /// By which their processes are found.
+    pub mark: &'a str,
+    /// What they print goes there, and the mark of a spent budget.
+    pub folder: &'a Path,
+    /// Of the files in there.
+    pub name: &'a str,
+    /// None of them takes longer.
+    pub limit: Duration,
+    /// Micro-dollars, for all of them together.
+    pub share: Option<u64>,
+}
+
+impl fmt::Debug for Panel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Panel").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What one expert said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpertAnswer {
+    pub expert: Expert,
+    pub spoken: Spoken,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// None: nothing, or the agent did not come to its end.
+    pub said: Option<String>,
+    /// Why not, where nothing was said.
+    pub how: Departed,
+    pub spent: Spent,
+}
+
+impl Panel<'_> {
+    /// Asks all of them at once, each a fresh agent that knows nothing of the others. `spent` hears what they took until
+    /// now, together.
+    pub fn ask(
+        &self,
+        briefs: &[(Expert, String)],
+        stop: &AtomicBool,
+        spent: &mut dyn FnMut(Spent),
+    ) -> Vec<ExpertAnswer> {
+        let mut taken = vec![Spent { micro_usd: Some(0), ..Spent::default() }; briefs.len()];
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            let seats: Vec<_> = (0..)
+                .zip(briefs)
+                .map(|(seat, (expert, brief))| {
+                    let tell = tell.clone();
+                    let share = self.share.map(|share| share / briefs.len().max(1) as u64);
+                    scope.spawn(move || {
+                        let spoken = self.one(expert.as_str(), brief, share, stop, &mut |spent| {
+                            let _ = tell.send((seat, spent));
+                        });
+                        ExpertAnswer { expert: *expert, spoken }
+                    })
+                })
+                .collect();
+            drop(tell);
+            for (seat, now) in told {
+                let seat: usize = seat;
+                taken[seat] = now;
+                spent(taken.iter().copied().fold(Spent { micro_usd: Some(0), ..Spent::default() }, Spent::plus));
+            }
+            seats.into_iter().filter_map(|seat| seat.join().ok()).collect()
+        })
+    }
+
+    /// Asks one agent.
+    pub fn one(
+        &self,
+        who: &str,
+        brief: &str,
+        share: Option<u64>,
+        stop: &AtomicBool,
+        heard: &mut dyn FnMut(Spent),
+    ) -> Spoken {
+        let file = |end: &str| self.folder.join(format!("{}.{}.{end}", self.name, who));
+        let spent = file("spent");
+        let launch = (self.launcher)(&Start { prompt: brief, share, spent: &spent, role: Role::Expert });
+        let assignment = Assignment {
+            launch,
+            host: self.host,
+            prices: self.prices.clone(),
+            directory: self.directory.to_owned(),
+            mark: self.mark.to_owned(),
+            log: file("log"),
+            silence: self.limit,
+            limit: self.limit,
+        };
+        let Departure { how, said, spent, .. } = attend(&assignment, stop, &mut |event| {
+            if let AgentUpdate::Event(AgentEvent::Spent(spent)) = event {
+                heard(spent);
+            }
+        });
+        heard(spent);
+        let came_to_its_end = matches!(how, Departed::Ended(_));
+        Spoken { said: said.filter(|_| came_to_its_end), how, spent }
+    }
+}

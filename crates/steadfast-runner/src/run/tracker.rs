@@ -1,0 +1,79 @@
+//! Tells the tracker of a run how its units stand, while it goes on and beside it: a run waits for nobody's program.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use steadfast_model::{Millis, Run};
+use steadfast_store::{Place, log_line};
+use steadfast_work::tracker::Beads;
+
+use super::event::{Audience, RunEvent, Snapshot};
+use crate::source::tell_tracker;
+
+/// What could not be told stays in the ledger. It is tried again with the next unit and at the end, where it is said.
+pub(super) struct TrackerUpdater {
+    /// None: everything was said.
+    wake: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl TrackerUpdater {
+    /// None: its tasks are kept here, or nobody can be sent beside it.
+    pub(super) fn of(place: &Place, run: &Run, clock: fn() -> Millis) -> Option<Self> {
+        Beads::of_source(&place.root, &run.spec)?;
+        match begin(place.clone(), run.clone(), clock) {
+            Ok(tracker) => Some(tracker),
+            Err(error) => {
+                log_line(place, clock(), &format!("run {} tells beads at its end: {error}", run.id));
+                None
+            }
+        }
+    }
+
+    fn on_event(&self, event: &RunEvent) {
+        let moves = matches!(event, RunEvent::Started { .. } | RunEvent::Landed { .. } | RunEvent::Blocked { .. });
+        // One that waits to be looked at already sees this, too.
+        if let Some(wake) = self.wake.as_ref().filter(|_| moves) {
+            let _ = wake.try_send(());
+        }
+    }
+}
+
+impl Drop for TrackerUpdater {
+    fn drop(&mut self) {
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<TrackerUpdater> {
+    let (wake, woken) = sync_channel(1);
+    let thread = thread::Builder::new().name("tracker".into()).spawn(move || tell(&place, &run, &woken, clock))?;
+    Ok(TrackerUpdater { wake: Some(wake), thread: Some(thread) })
+}
+
+fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
+    while woken.recv().is_ok() {
+        if let Some(untold) = tell_tracker(place, run) {
+            log_line(place, clock(), &format!("run {}: {untold}", run.id));
+        }
+    }
+}
+
+/// Passes on what is heard of a run, and wakes the tracker.
+pub(super) struct Telling<'a> {
+    pub(super) audience: &'a mut dyn Audience,
+    pub(super) tracker: Option<TrackerUpdater>,
+}
+
+impl Audience for Telling<'_> {
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        if let Some(tracker) = &self.tracker {
+            tracker.on_event(event);
+        }
+        self.audience.on_event(event, now);
+    }
+}
