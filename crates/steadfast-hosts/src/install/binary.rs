@@ -136,7 +136,10 @@ fn has_our_name(path: &Path) -> bool {
 
 /// The folder of a build that holds this file, by cargo's marks or by its usual name.
 fn build_folder(path: &Path) -> Option<PathBuf> {
-    let marked = |folder: &Path| folder.join("CACHEDIR.TAG").exists() || folder.join(".rustc_info.json").exists();
+    let has = |folder: &Path, name: &str| folder.join(name).exists();
+    // uv marks each virtual environment as a cache, also one that `uv tool install` keeps.
+    let marked_as_cache = |folder: &Path| has(folder, "CACHEDIR.TAG") && !has(folder, "pyvenv.cfg");
+    let marked = |folder: &Path| marked_as_cache(folder) || has(folder, ".rustc_info.json");
     let named = |folder: &Path| {
         let profile = folder.file_name().is_some_and(|name| name == "debug" || name == "release" || name == "dist");
         profile && folder.ancestors().skip(1).any(|above| above.file_name().is_some_and(|name| name == "target"))

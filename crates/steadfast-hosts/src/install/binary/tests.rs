@@ -138,6 +138,16 @@ fn uvs_cache_is_not_taken_for_a_build_folder() {
 }
 
 #[test]
+fn a_tool_that_uv_installed_is_no_build_folder_though_uv_marks_it_as_a_cache() {
+    let (_folder, root) = folder();
+    let environment = root.join(".local/share/uv/tools/steadfast-cli");
+    let installed = program(&environment.join("bin"), "steadfast");
+    fs::write(environment.join("CACHEDIR.TAG"), "").unwrap();
+    fs::write(environment.join("pyvenv.cfg"), "").unwrap();
+    assert_eq!(find_binary(installed.as_os_str(), &installed, None, &root), Ok(installed));
+}
+
+#[test]
 fn a_refusal_names_the_program_and_the_folder() {
     let refused = BinaryError::BuildFolder { path: "/w/target/debug/steadfast".into(), folder: "/w/target".into() };
     let said = "/w/target/debug/steadfast is inside the build folder /w/target, which the next build changes";
