@@ -71,7 +71,7 @@ pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>, noted: 
 
 /// The usual case, for which nothing else is read: the host that was noted is the parent, and made our standard input.
 fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
-    let parent = parent();
+    let parent = Some(std::os::unix::process::parent_id());
     peer.is_some() && peer == parent && noted.iter().any(|noted| noted.ways.by_socket && Some(noted.id) == peer)
 }
 
@@ -180,10 +180,6 @@ fn text(event: &Event) -> String {
         _ => String::new(),
     };
     truncate(&said, TEXT).into_owned()
-}
-
-fn parent() -> Option<u32> {
-    Some(std::os::unix::process::parent_id())
 }
 
 #[cfg(test)]

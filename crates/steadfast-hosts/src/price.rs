@@ -3,9 +3,6 @@
 
 use std::collections::BTreeMap;
 
-/// The day on which the built-in prices were looked up.
-pub const PRICES_OF: &str = "2026-11-15";
-
 /// Dollars per million tokens, which is the same as millionths of a dollar per token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenPrice {
@@ -73,7 +70,7 @@ const BUILT_IN: [(&str, f64, f64, f64); 37] = [
 ];
 
 impl Prices {
-    /// The list that comes with this version; see [`PRICES_OF`].
+    /// The list that comes with this version; looked up on 2026-11-15.
     pub fn built_in() -> Self {
         let models =
             BUILT_IN.map(|(model, input, cached, output)| (model.to_owned(), TokenPrice { input, cached, output }));

@@ -81,12 +81,6 @@ pub enum Fact<T> {
     Known(T),
 }
 
-impl<T> Fact<T> {
-    pub fn is_not_asked(&self) -> bool {
-        matches!(self, Self::NotAsked)
-    }
-}
-
 sparse! {
     /// What the world said before a decision. Journalled with it, so that a replay is exact.
     pub struct Facts {

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Defines a plain enum with a label for each variant: `ALL`, `as_str`, `parse` and `Display`. `serde` names the variants
 /// by the attributes of the enum: some stored names differ from the labels.
+#[macro_export]
 macro_rules! labels {
     ($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $label:literal,)+ }) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

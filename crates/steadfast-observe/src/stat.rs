@@ -1,5 +1,6 @@
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -49,7 +50,7 @@ fn look(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
     match fs::symlink_metadata(&path) {
         Ok(found) => {
             let kind = kind_of(&path, &found)?;
-            Ok(Stat { kind, outside, len: found.len(), mtime_ns: mtime_ns(&found), mode: mode(&found) })
+            Ok(Stat { kind, outside, len: found.len(), mtime_ns: mtime_ns(&found), mode: found.mode() })
         }
         // Below something that is no folder there is nothing either.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -79,8 +80,4 @@ fn mtime_ns(found: &Metadata) -> i64 {
         Ok(after) => nanoseconds(after),
         Err(before) => -nanoseconds(before.duration()),
     }
-}
-
-fn mode(found: &Metadata) -> u32 {
-    std::os::unix::fs::MetadataExt::mode(found)
 }

@@ -100,7 +100,7 @@ impl RunError {
             | Self::BudgetSpent { .. } => Cause::NeedsHuman,
             Self::NotClear(_) => Cause::Refused,
             Self::Ledger(error) | Self::Lease(LeaseError::Ledger(error)) => error.into(),
-            Self::Lease(LeaseError::Held { .. } | LeaseError::Lost { .. }) => Cause::State,
+            Self::Lease(LeaseError::Held { .. }) => Cause::State,
             Self::Worktree(_)
             | Self::Folder { .. }
             | Self::NotWritten { .. }

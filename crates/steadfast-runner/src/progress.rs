@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus};
 use steadfast_plan::counsel;
+use steadfast_text::{count, noun, one_line};
 
 pub use report::report;
 
@@ -48,7 +49,7 @@ pub fn status_line(view: &RunView) -> String {
     let (done, all) = look.counts();
     let agents = view.units.iter().filter(|unit| unit.status == UnitStatus::Running).count();
     let begins = match view.run.state {
-        RunState::Running => format!("{} · {agents} {}", look.landed(), plural(agents, "agent")),
+        RunState::Running => format!("{} · {}", look.landed(), count(agents, "agent")),
         state => look.stated(state.as_str()),
     };
     format!("{begins} · {done} of {all} tasks · {}", look.spent(" of "))
@@ -126,7 +127,7 @@ impl<'a> Look<'a> {
             // A sum that leaves something out says so.
             None if sums.unpriced > 0 => {
                 let unpriced = sums.unpriced;
-                text += &format!(" and {unpriced} {} of unknown price", plural(unpriced as usize, "iteration"));
+                text += &format!(" and {unpriced} {} of unknown price", noun(unpriced, "iteration"));
             }
             None => {}
         }
@@ -190,12 +191,4 @@ impl<'a> Section<'a> {
             *page += &format!("- [{mark}] {id}: {}{}\n", one_line(title), more(listed));
         }
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

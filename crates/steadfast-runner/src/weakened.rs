@@ -18,8 +18,10 @@ mod region;
 mod settings;
 mod source;
 
-use source::Source;
+use steadfast_model::labels;
 use steadfast_text::truncate_line;
+
+use source::Source;
 
 /// Of everything that is compared with everything.
 const MOST: usize = 300;
@@ -43,33 +45,17 @@ pub struct Weakening {
     pub text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WeakeningKind {
-    Skipped,
-    /// Only this test is run, and the others are not.
-    Focused,
-    TestDeleted,
-    AssertionDeleted,
-    ThresholdLowered,
-    /// A check fails, and its status is ignored.
-    StatusIgnored,
-}
-
-impl WeakeningKind {
-    pub const ALL: [Self; 6] = {
-        use WeakeningKind::{AssertionDeleted, Focused, Skipped, StatusIgnored, TestDeleted, ThresholdLowered};
-        [Skipped, Focused, TestDeleted, AssertionDeleted, ThresholdLowered, StatusIgnored]
-    };
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::Focused => "focused",
-            Self::TestDeleted => "test-deleted",
-            Self::AssertionDeleted => "assertion-deleted",
-            Self::ThresholdLowered => "threshold-lowered",
-            Self::StatusIgnored => "status-ignored",
-        }
+labels! {
+    #[derive(PartialOrd, Ord)]
+    pub enum WeakeningKind {
+        Skipped = "skipped",
+        /// Only this test is run, and the others are not.
+        Focused = "focused",
+        TestDeleted = "test-deleted",
+        AssertionDeleted = "assertion-deleted",
+        ThresholdLowered = "threshold-lowered",
+        /// A check fails, and its status is ignored.
+        StatusIgnored = "status-ignored",
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `echo` and `printf` print, and decoders give back.
 
+use crate::parse::{digits, next_escape};
 use crate::text::ANY;
 
 pub(crate) fn echo(texts: &[&str]) -> String {
@@ -63,15 +64,7 @@ fn unescaped(text: &str) -> String {
     }
     let mut out = String::new();
     let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let Some(next) = chars.next() else {
-            out.push('\\');
-            break;
-        };
+    while let Some(next) = next_escape(&mut chars, &mut out) {
         let (radix, most) = match next {
             'n' => {
                 out.push('\n');
@@ -98,14 +91,8 @@ fn unescaped(text: &str) -> String {
                 continue;
             }
         };
-        let mut code = next.to_digit(8).filter(|_| radix == 8).unwrap_or(0);
-        let mut left = most - u32::from(radix == 8 && code > 0);
-        while left > 0 {
-            let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
-            code = code * radix + digit;
-            chars.next();
-            left -= 1;
-        }
+        let first = next.to_digit(8).filter(|_| radix == 8).unwrap_or(0);
+        let code = digits(&mut chars, radix, first, most - u32::from(radix == 8 && first > 0));
         out.push(char::from_u32(code).filter(|c| c.is_ascii() || next == 'u').unwrap_or(ANY));
     }
     out

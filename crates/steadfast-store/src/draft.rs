@@ -72,12 +72,7 @@ fn path(place: &Place, hash: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place() -> (tempfile::TempDir, Place) {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place { state: dir.path().join("steadfast"), root: dir.path().to_owned() };
-        (dir, place)
-    }
+    use crate::place::temporary as place;
 
     fn sample(hash: &str, proposed_at: Millis) -> Draft {
         Draft {

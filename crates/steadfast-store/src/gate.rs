@@ -188,12 +188,7 @@ pub(crate) fn scope_name(scope: &GateScope) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place() -> (tempfile::TempDir, Place) {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place { state: dir.path().join("steadfast"), root: dir.path().to_owned() };
-        (dir, place)
-    }
+    use crate::place::temporary as place;
 
     fn gate(scope: GateScope) -> Gate {
         Gate::new(scope, "the plan is not approved", Millis(1))

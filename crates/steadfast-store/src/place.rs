@@ -90,6 +90,14 @@ fn outside_git(root: &Path, user_state: &Path) -> Place {
     Place { state: user_state.join("places").join(name), root: root.to_owned() }
 }
 
+/// A place in a folder of its own, where nothing was made yet.
+#[cfg(test)]
+pub(crate) fn temporary() -> (tempfile::TempDir, Place) {
+    let dir = tempfile::tempdir().expect("a test has a folder");
+    let place = Place { state: dir.path().join("steadfast"), root: dir.path().to_owned() };
+    (dir, place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

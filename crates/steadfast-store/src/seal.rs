@@ -15,6 +15,7 @@ mod tree;
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,7 +34,6 @@ pub use compare::seal_breaks;
 pub(crate) use kept::copy_aside;
 pub use kept::kept_aside;
 pub use restore::{Restored, restore, restore_later};
-pub(crate) use table::mode;
 pub use tree::{reseal_tree, tree_breaks};
 
 /// A hook looks at no more.
@@ -259,7 +259,7 @@ pub fn take_kept(
     let Some(kept) = table.kept.get(&path).filter(|kept| kept.is_file()) else { return Ok(None) };
     let Some(target) = target_of(root, &path) else { return Ok(None) };
     let at = root.join(target.path);
-    let (bytes, mode) = (fs::read(kept)?, mode(&fs::metadata(kept)?));
+    let (bytes, mode) = (fs::read(kept)?, fs::metadata(kept)?.mode());
     copy_aside(place, &at, now)?;
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder)?;

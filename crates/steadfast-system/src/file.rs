@@ -50,15 +50,9 @@ pub fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Not every file system can, and there may be only one of the two.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn change_places(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn change_places(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// A file on its way to its place, in the same folder. It is removed where it does not get there.

@@ -12,6 +12,6 @@ mod time;
 pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};
 pub use list::{Number, and_more, count, count_of, noun};
-pub use path::{absolute, clean, clean_path};
+pub use path::{absolute, clean, clean_path, is_within};
 pub use quote::quote;
-pub use time::{ago, format_span, format_time, parse_span, parse_time};
+pub use time::{ago, parse_span, parse_time};

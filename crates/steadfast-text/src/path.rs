@@ -29,6 +29,13 @@ pub fn absolute(path: &str, folder: &str) -> String {
     if whole.ends_with('/') && clean != "/" { clean + "/" } else { clean }
 }
 
+/// Whether a path is this folder, or leads into it.
+#[must_use]
+pub fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// As [`clean`], for a path of the system.
 #[must_use]
 pub fn clean_path(path: &Path) -> PathBuf {

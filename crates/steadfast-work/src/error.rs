@@ -73,11 +73,6 @@ impl WorkError {
             Self::Session(_) => Cause::Infrastructure,
         }
     }
-
-    /// Whether it says nothing about the work: a run pauses, and nobody's attempt failed.
-    pub fn is_infrastructure(&self) -> bool {
-        self.cause() == Cause::Infrastructure
-    }
 }
 
 impl From<&LedgerError> for Cause {

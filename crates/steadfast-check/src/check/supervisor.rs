@@ -96,7 +96,7 @@ struct Running {
 }
 
 impl Running {
-    fn of(started: Started, before: BTreeSet<i32>, run: &CheckRun, began: Instant) -> Self {
+    fn of(started: Started, before: BTreeSet<u32>, run: &CheckRun, began: Instant) -> Self {
         let leader = pid(started.child.id());
         Self {
             processes: ProcessTree::of(leader, pid(started.watcher.id()), before),

@@ -1,6 +1,7 @@
 //! What is said of a list that is not as it was: facts, ids first, one line.
 
 use steadfast_model::{HostList, ListItem, TaskId};
+use steadfast_text::truncate;
 
 /// How many are named in one line.
 const NAMED: usize = 3;
@@ -43,7 +44,9 @@ impl Notice {
                     if item.check.is_some() { ", and stays a task of the ledger until its check passes" } else { "" };
                 format!("{} was open and is no longer on it{stays}", name(item))
             }
-            Self::Renamed { id, was, is } => format!("{id} was `{}` and is `{}` now", short(was), short(is)),
+            Self::Renamed { id, was, is } => {
+                format!("{id} was `{}` and is `{}` now", truncate(was, SUBJECT), truncate(is, SUBJECT))
+            }
             Self::Beyond(more) => format!("it has {more} more than the {} that are followed", HostList::FOLLOWED),
             Self::Completed(item) => {
                 let check =
@@ -56,13 +59,6 @@ impl Notice {
 
 /// An item as it is named to an agent. One that has no id yet goes by its words.
 pub(crate) fn name(item: &ListItem) -> String {
-    let subject = short(&item.subject);
+    let subject = truncate(&item.subject, SUBJECT);
     if item.id.as_str().is_empty() { format!("`{subject}`") } else { format!("{} `{subject}`", item.id) }
-}
-
-fn short(text: &str) -> String {
-    if text.chars().count() <= SUBJECT {
-        return text.to_owned();
-    }
-    text.chars().take(SUBJECT - 1).chain(['…']).collect()
 }

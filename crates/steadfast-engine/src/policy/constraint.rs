@@ -17,6 +17,7 @@ use steadfast_model::{
     PolicyName, Rules, State, TakingBack, ToolCall, Verdict,
 };
 use steadfast_shell::{Certainty, Op, Reading};
+use steadfast_text::truncate;
 
 pub(crate) use self::history::{AliasLine, alias_lines, unknown_git_words};
 use self::package::{Installs, installs};
@@ -380,13 +381,10 @@ impl<'a> Operation<'a> {
 
     /// A path as a human says it here.
     fn shown(&self, path: &str) -> String {
-        const SHOWN: usize = 120;
+        const SHOWN: usize = 121;
         let inside = path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/'));
         let path = inside.filter(|rest| !rest.is_empty()).unwrap_or(path);
-        match path.char_indices().nth(SHOWN) {
-            Some((end, _)) => format!("{}…", &path[..end]),
-            None => path.to_owned(),
-        }
+        truncate(path, SHOWN).into_owned()
     }
 
     /// A tool of another server that does it at the remote's.

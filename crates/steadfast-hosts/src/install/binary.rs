@@ -109,7 +109,7 @@ pub fn is_on_path(path_var: Option<&OsStr>, cwd: &Path) -> bool {
 fn as_named(argv0: &OsStr, path_var: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
     let named = Path::new(argv0);
     if named.components().count() == 1 && !named.has_root() && !argv0.as_encoded_bytes().contains(&b'/') {
-        return find_on_path(named.to_str()?.trim_end_matches(std::env::consts::EXE_SUFFIX), path_var, cwd);
+        return find_on_path(named.to_str()?, path_var, cwd);
     }
     let joined = cwd.join(named);
     let (folder, name) = (joined.parent()?, joined.file_name()?);

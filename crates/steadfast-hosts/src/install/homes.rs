@@ -52,8 +52,7 @@ pub fn detect(homes: &Homes, root: &Path) -> Vec<Host> {
 }
 
 pub(crate) fn find_on_path(name: &str, path_var: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
-    let file_name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(path_var?).map(|folder| cwd.join(folder).join(&file_name)).find(|file| is_program(file))
+    std::env::split_paths(path_var?).map(|folder| cwd.join(folder).join(name)).find(|file| is_program(file))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -136,8 +136,7 @@ fn uninstall_slot(
     let record_file = slot.record_file(place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
-        let relies = |user: &&PathBuf| **user != place.root && in_use(user);
-        let users: Vec<_> = record.users.iter().filter(relies).cloned().collect();
+        let users = record.without(&place.root, in_use);
         if !users.is_empty() {
             let kept = Record { users, ..record.clone() };
             return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };

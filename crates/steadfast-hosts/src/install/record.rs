@@ -49,6 +49,17 @@ impl Record {
         text.map(|text| text + "\n").map_err(|source| InstallError::Record { path: file.to_owned(), source })
     }
 
+    /// Of what is ours alone: nothing was there before us.
+    pub(super) fn of_ours(path: &Path, slot: &str, users: Vec<PathBuf>) -> Self {
+        let (path, slot) = (path.to_owned(), slot.to_owned());
+        Self { path, slot, before: Before::Absent, after: None, folders: Vec::new(), users }
+    }
+
+    /// The checkouts that still rely on it when this one does not.
+    pub(super) fn without(&self, root: &Path, in_use: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+        self.users.iter().filter(|user| *user != root && in_use(user)).cloned().collect()
+    }
+
     pub(super) fn remembered(&self) -> Remembered<'_> {
         let before = match &self.before {
             Before::Absent => None,

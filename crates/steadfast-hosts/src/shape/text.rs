@@ -1,12 +1,10 @@
 //! Nothing is kept or said without a bound.
 
+use steadfast_text::truncate_bytes;
+
 /// The beginning of a text, at most `bytes` long.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(bytes.saturating_sub('…'.len_utf8()));
-    format!("{}…", &text[..end])
+    truncate_bytes(text, bytes).into_owned()
 }
 
 /// The end of a text, at most `bytes` long.

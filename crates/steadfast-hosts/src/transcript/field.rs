@@ -98,35 +98,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Flag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Flag;
-            expecting_anything!();
-            fn visit_bool<E: Error>(self, is: bool) -> Result<Flag, E> {
-                Ok(Flag(is))
+/// A field of one plain kind: what else stands there counts as nothing.
+macro_rules! plain_field {
+    ($name:ident, $nothing:expr, $visit:ident, $kind:ty => $read:expr; $($other:ident)*) => {
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Read;
+                impl<'de> Visitor<'de> for Read {
+                    type Value = $name;
+                    expecting_anything!();
+                    fn $visit<E: Error>(self, value: $kind) -> Result<$name, E> {
+                        Ok($read(value))
+                    }
+                    else_nothing!($nothing; $($other)*);
+                }
+                deserializer.deserialize_any(Read)
             }
-            else_nothing!(Flag(false); u64 number text null list object);
         }
-        deserializer.deserialize_any(Read)
-    }
+    };
 }
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Number;
-            expecting_anything!();
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(Some(number)))
-            }
-            else_nothing!(Number(None); bool number text null list object);
-        }
-        deserializer.deserialize_any(Read)
-    }
-}
+plain_field!(Flag, Flag(false), visit_bool, bool => Flag; u64 number text null list object);
+plain_field!(Number, Number(None), visit_u64, u64 => |number| Number(Some(number)); bool number text null list object);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -2,7 +2,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
-use steadfast_check::process::{entry, has_variable, pid, pids};
+use steadfast_check::process::pid;
+use steadfast_system::{ProcessEntry, process_ids};
 
 use super::{MARK, Process};
 
@@ -15,12 +16,14 @@ const KILLED: Duration = Duration::from_secs(2);
 /// Returns how many there were. Where there is no `/proc`, nothing is found.
 pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
     let variable = format!("{MARK}={mark}");
-    let leader = recorded.filter(|process| is_same(*process)).map(|process| pid(process.pid));
-    let group = leader.map(Pid::as_raw_pid);
-    let belongs = |pid: Pid| {
-        entry(pid).is_some_and(|entry| !entry.dead && (Some(entry.group) == group || has_variable(pid, &variable)))
+    let group = recorded.filter(|process| is_same(*process)).map(|process| process.pid);
+    let leader = group.map(pid);
+    let belongs = |process: ProcessEntry| {
+        let is_marked = || ProcessEntry::has_variable(process.id, &variable);
+        !process.ended && (Some(process.group) == group || is_marked())
     };
-    let find = || pids().into_iter().filter(|pid| *pid != getpid() && belongs(*pid)).collect::<Vec<_>>();
+    let is_left = |id: &u32| pid(*id) != getpid() && ProcessEntry::of(*id).is_some_and(belongs);
+    let find = || process_ids().filter(is_left).map(pid).collect::<Vec<_>>();
     let found = find();
     let signal = |left: &[Pid], signal: Signal| {
         // While its leader is there, the number of the group is its own.
@@ -54,5 +57,5 @@ pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
 }
 
 fn is_same(process: Process) -> bool {
-    process.started != 0 && entry(pid(process.pid)).is_some_and(|entry| entry.started == process.started)
+    process.started != 0 && ProcessEntry::of(process.pid).is_some_and(|found| found.started == process.started)
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use steadfast_check::process::{entry, has_variable, pids};
+use steadfast_check::process::pid;
+use steadfast_system::{ProcessEntry, process_ids};
 
 #[derive(Debug)]
 pub(super) struct AgentProcesses {
@@ -12,30 +13,32 @@ pub(super) struct AgentProcesses {
     /// `NAME=value`, of this agent only.
     variable: String,
     /// What ran before it: need not be looked at.
-    before: HashSet<Pid>,
+    before: HashSet<u32>,
 }
 
 impl AgentProcesses {
     /// To be called before the agent is started.
-    pub(super) fn before() -> HashSet<Pid> {
-        pids().into_iter().collect()
+    pub(super) fn before() -> HashSet<u32> {
+        process_ids().collect()
     }
 
-    pub(super) fn of(leader: Pid, variable: String, before: HashSet<Pid>) -> Self {
+    pub(super) fn of(leader: Pid, variable: String, before: HashSet<u32>) -> Self {
         Self { leader, variable, before }
     }
 
     /// What runs besides the leader. Nothing where there is no `/proc`.
     pub(super) fn others(&self) -> Vec<Pid> {
-        let mut pids = pids();
-        pids.retain(|pid| *pid != self.leader && *pid != getpid() && !self.before.contains(pid));
         // `getpgid` is not asked: where a container was entered from outside, it says 0, which is no group.
-        pids.retain(|pid| {
-            entry(*pid).is_some_and(|entry| {
-                !entry.dead && (entry.group == self.leader.as_raw_pid() || has_variable(*pid, &self.variable))
-            })
-        });
-        pids
+        let belongs = |process: ProcessEntry| {
+            let is_ours =
+                || pid(process.group) == self.leader || ProcessEntry::has_variable(process.id, &self.variable);
+            !process.ended && is_ours()
+        };
+        process_ids()
+            .filter(|id| !self.before.contains(id) && pid(*id) != self.leader && pid(*id) != getpid())
+            .filter(|id| ProcessEntry::of(*id).is_some_and(belongs))
+            .map(pid)
+            .collect()
     }
 
     /// Ends what is left in the group, where nobody can be looked for.

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use steadfast_check::process::{entry, pid};
+use steadfast_check::process::pid;
 use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 use steadfast_hosts::launch::Launch;
 
@@ -45,7 +45,10 @@ impl Started {
         // An agent that is not told to begin ends by itself.
         watcher.guard(child.id())?;
         let leader = pid(child.id());
-        let process = Process { pid: child.id(), started: entry(leader).map_or(0, |entry| entry.started) };
+        let process = Process {
+            pid: child.id(),
+            started: steadfast_system::ProcessEntry::of(child.id()).map_or(0, |found| found.started),
+        };
         let end = pidfd(leader);
         if let Some(mut begin) = child.stdin.take() {
             begin.write_all(b"\n")?;

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use steadfast_model::{Check, TaskId, fnv};
+use steadfast_text::truncate_line;
 
 use crate::quote::shell_word;
 
@@ -135,12 +136,8 @@ impl Objection {
 
 /// Enough of a text to know it by.
 fn short(text: &str) -> String {
-    const SHOWN: usize = 80;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    const SHOWN: usize = 81;
+    truncate_line(text, SHOWN)
 }
 
 impl fmt::Display for Objection {

@@ -1,10 +1,11 @@
 use steadfast_model::{
     CheckEnd, Evidence, EvidenceClass, Period, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
 };
+use steadfast_text::{count, one_line};
 
 use super::amount::{cost, grouped};
 use super::idle::idle;
-use super::{Listed, Look, is_closed, one_line, plural};
+use super::{Listed, Look, is_closed};
 
 /// What a run came to: what is done and on what it rests, what it cost, what is left and why, and what to do next.
 pub fn report(view: &RunView) -> String {
@@ -37,12 +38,12 @@ fn heading(look: &Look<'_>) -> String {
     let lasted = Period { millis: u64::try_from(until).unwrap_or(0) };
     let iterations = sums.iterations;
     format!(
-        "Run {} of {}: {}\n{done} of {all} tasks done, {units} {}, {iterations} {}, {lasted}, {}\n",
+        "Run {} of {}: {}\n{done} of {all} tasks done, {}, {}, {lasted}, {}\n",
         run.id,
         run.spec,
         look.stated(run.state.as_str()),
-        plural(units, "unit"),
-        plural(iterations as usize, "iteration"),
+        count(units, "unit"),
+        count(iterations, "iteration"),
         look.spent(" of "),
     )
 }
@@ -50,7 +51,7 @@ fn heading(look: &Look<'_>) -> String {
 fn took(sums: &Sums) -> String {
     let Sums { iterations, micro_usd, tokens, unpriced } = *sums;
     let price = if unpriced > 0 && micro_usd == 0 { format!("{} tokens", grouped(tokens)) } else { cost(micro_usd) };
-    format!(" ({price}, {iterations} {})", plural(iterations as usize, "iteration"))
+    format!(" ({price}, {})", count(iterations, "iteration"))
 }
 
 /// What the end of a task rests on, in a few words.

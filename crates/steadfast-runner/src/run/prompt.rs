@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::TaskId;
+use steadfast_text::truncate_line;
 use steadfast_work::task_list::PlanContext;
 
 use crate::quote::{end_of, fenced};
@@ -13,7 +14,7 @@ const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
 
 /// Of an objective, a constraint and a decision, in characters.
-const LINE: usize = 240;
+const LINE: usize = 241;
 const CONSTRAINTS: usize = 12;
 const DECISIONS: usize = 24;
 
@@ -95,7 +96,7 @@ impl Prompt<'_> {
 /// What the plan is for, what it forbids and what was decided so far, in whichever phase.
 fn tell(text: &mut String, title: &str, context: &PlanContext) {
     let PlanContext { objective, constraints, decisions, file } = context;
-    let objective = one_line(objective, LINE);
+    let objective = truncate_line(objective, LINE);
     if !objective.is_empty() && objective != title {
         let _ = write!(text, "\n\nObjective: {objective}");
     }
@@ -108,19 +109,11 @@ fn tell(text: &mut String, title: &str, context: &PlanContext) {
 }
 
 fn list<'a>(text: &mut String, head: &str, lines: impl Iterator<Item = &'a String>) {
-    for (index, line) in lines.map(|line| one_line(line, LINE)).filter(|line| !line.is_empty()).enumerate() {
+    for (index, line) in lines.map(|line| truncate_line(line, LINE)).filter(|line| !line.is_empty()).enumerate() {
         if index == 0 {
             let _ = write!(text, "\n\n{head}");
         }
         let _ = write!(text, "\n- {line}");
-    }
-}
-
-fn one_line(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }
 

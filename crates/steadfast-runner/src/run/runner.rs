@@ -2,18 +2,19 @@
 
 use steadfast_model::Process;
 
-use steadfast_check::process::{entry, pid};
+use steadfast_check::process::pid;
+use steadfast_system::ProcessEntry;
 
 /// This one.
 pub fn this_process() -> Process {
     let id = std::process::id();
-    Process { pid: id, started: entry(pid(id)).map_or(0, |entry| entry.started) }
+    Process { pid: id, started: ProcessEntry::of(id).map_or(0, |found| found.started) }
 }
 
 /// Whether it still runs. Where the system does not say when a process was started, its number decides.
 pub fn is_alive(process: Process) -> bool {
-    match entry(pid(process.pid)) {
-        Some(entry) => !entry.dead && (process.started == 0 || entry.started == process.started),
+    match ProcessEntry::of(process.pid) {
+        Some(found) => !found.ended && (process.started == 0 || found.started == process.started),
         // Without `/proc`: somebody has that number.
         None if process.started == 0 => rustix::process::test_kill_process(pid(process.pid)).is_ok(),
         None => false,

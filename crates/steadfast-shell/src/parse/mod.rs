@@ -25,6 +25,8 @@ mod word;
 use crate::tree::List;
 use cursor::Parser;
 
+pub(crate) use quote::{digits, next_escape};
+
 /// How deep substitutions and compound commands may be nested. Nobody writes so by hand, and the stack has an end.
 const MAX_DEPTH: usize = 64;
 /// The longest text that is read.

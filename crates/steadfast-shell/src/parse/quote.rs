@@ -1,5 +1,8 @@
 //! Quotes of every kind.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use super::cursor::Parser;
 use super::word::Buffer;
 use super::{Read, Stop};
@@ -98,16 +101,32 @@ impl Parser<'_> {
     }
 }
 
+/// The character behind the next backslash; what stands before that is copied, and a backslash at the end.
+pub(crate) fn next_escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<char> {
+    out.extend(std::iter::from_fn(|| chars.next_if(|c| *c != '\\')));
+    chars.next()?;
+    if chars.peek().is_none() {
+        out.push('\\');
+    }
+    chars.next()
+}
+
+/// The number that goes on with at most so many digits.
+pub(crate) fn digits(chars: &mut Peekable<Chars<'_>>, radix: u32, first: u32, most: u32) -> u32 {
+    let mut code = first;
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+        code = code.wrapping_mul(radix).wrapping_add(digit);
+        chars.next();
+    }
+    code
+}
+
 /// The text that `$'…'` stands for. A NUL ends it.
 fn ansi_c(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let Some(next) = chars.next() else { break };
+    while let Some(next) = next_escape(&mut chars, &mut out) {
         let (radix, most) = match next {
             'x' => (16, 2),
             'u' => (16, 4),
@@ -131,14 +150,8 @@ fn ansi_c(text: &str) -> String {
             }
             continue;
         }
-        let mut code = if radix == 8 { next.to_digit(8).unwrap_or(0) } else { 0 };
-        let mut left = if radix == 8 { most - 1 } else { most };
-        while left > 0 {
-            let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
-            code = code.wrapping_mul(radix).wrapping_add(digit);
-            chars.next();
-            left -= 1;
-        }
+        let first = if radix == 8 { next.to_digit(8) } else { None };
+        let code = digits(&mut chars, radix, first.unwrap_or(0), most - u32::from(radix == 8));
         match char::from_u32(code) {
             Some('\0') => break,
             // Bytes above 127 are parts of a character that cannot be told one by one.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{Channel, DraftLine, GateScope, Millis, Profile, SessionId};
@@ -159,7 +160,7 @@ fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord
     }
     let is_this = is_near && without_marker(&String::from_utf8_lossy(&standing)) == without_marker(&text);
     let kept = if is_this { None } else { copy_aside(place, path, record.at)? };
-    replace_durably(path, text.as_bytes(), Access::Mode(crate::seal::mode(&found))).map(|()| kept)
+    replace_durably(path, text.as_bytes(), Access::Mode(found.mode())).map(|()| kept)
 }
 
 fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {

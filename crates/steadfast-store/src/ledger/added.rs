@@ -8,7 +8,6 @@ use steadfast_model::{Millis, PlanId, TaskId};
 use super::column::task_id;
 use super::error::Fault;
 use super::order::position;
-use super::slice::Touched;
 use super::{Ledger, LedgerError, plan, run, spec, task};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -28,11 +27,11 @@ impl Ledger {
     /// Moves what is not done in the plain list of a worktree into this plan of it. A plan that a run works off is left as
     /// it is: the list joins it when the run is over.
     pub fn join_list(&mut self, worktree: &str, plan: &PlanId, now: Millis) -> Result<Vec<Joined>, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, plan)?;
             match run::of_plan(transaction, plan)? {
                 Some(_) => Ok(Vec::new()),
-                None => join_list(transaction, touched, worktree, plan, now),
+                None => join_list(transaction, worktree, plan, now),
             }
         })
     }
@@ -47,7 +46,6 @@ pub(super) fn free_id(connection: &Connection, plan: &PlanId) -> Result<TaskId, 
 
 pub(super) fn join_list(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     worktree: &str,
     plan: &PlanId,
     now: Millis,
@@ -71,12 +69,12 @@ pub(super) fn join_list(
         wait_as_before(transaction, &list, plan, &moved)?;
         hand_over(transaction, &list, plan, now)?;
         for id in moved.keys() {
-            let which = params![list.as_str(), id.as_str()];
+            let which = params![list, id];
             transaction.run("DELETE FROM evidence WHERE plan = ?1 AND task = ?2", which)?;
             transaction.run("DELETE FROM task WHERE plan = ?1 AND id = ?2", which)?;
         }
-        touched.plan(&list);
-        touched.plan(plan);
+        transaction.touch(&list);
+        transaction.touch(plan);
     }
     if !joined.is_empty() {
         spec::count_all_waits(transaction, plan)?;
@@ -108,14 +106,14 @@ pub(super) fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &
 fn select(connection: &Connection, plan: &PlanId, condition: &str) -> Result<Vec<TaskId>, Fault> {
     connection.rows(
         &format!("SELECT id FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id"),
-        [plan.as_str()],
+        [plan],
         |row| task_id(row, 0),
     )
 }
 
 /// A task with its evidence and what its check stands for, under another id in another plan.
 fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, new: &TaskId) -> Result<(), Fault> {
-    let ids = params![from.as_str(), id.as_str(), to.as_str(), new.as_str()];
+    let ids = params![from, id, to, new];
     transaction.run(
         "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
                                block_reason, stuck_count, wave, started, failure, first_closed_at, added_by, created_at,
@@ -123,7 +121,7 @@ fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, 
              SELECT ?3, ?4, ?5, title, kind, type, phase, item, files, notes, verify, status, block_reason, stuck_count,
                     wave, started, failure, first_closed_at, added_by, created_at, updated_at
              FROM task WHERE plan = ?1 AND id = ?2",
-        params![from.as_str(), id.as_str(), to.as_str(), new.as_str(), position(new)],
+        params![from, id, to, new, position(new)],
     )?;
     transaction.run(
         "INSERT INTO evidence (plan, task, number, class, passed, at, body)
@@ -140,7 +138,7 @@ fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, 
              SELECT ?3, command, definition, at FROM frozen WHERE plan = ?1 AND command = (
                  SELECT json_extract(verify, '$.command.command') FROM task WHERE plan = ?1 AND id = ?2)
              ON CONFLICT (plan, command) DO NOTHING",
-        params![from.as_str(), id.as_str(), to.as_str()],
+        params![from, id, to],
     )
 }
 
@@ -155,7 +153,7 @@ fn wait_as_before(
         transaction.prepare_cached("SELECT blocked_by FROM dependency WHERE plan = ?1 AND task = ?2")?;
     let is_list = !plan::is_authored(transaction, from)?;
     for (id, new) in ids {
-        let rows = statement.query_map([from.as_str(), id.as_str()], |row| task_id(row, 0))?;
+        let rows = statement.query_map(params![from, id], |row| task_id(row, 0))?;
         let before: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
         // The rest of a list is done; what has the same id in the plan is another task.
         let kept: Vec<TaskId> = before
@@ -172,6 +170,6 @@ fn hand_over(transaction: &Transaction<'_>, list: &PlanId, plan: &PlanId, now: M
     transaction.run(
         "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = ?3
              WHERE id = ?2 AND owner IS NULL AND (SELECT owner FROM plan WHERE id = ?1) IS NOT NULL",
-        params![list.as_str(), plan.as_str(), now.0],
+        params![list, plan, now],
     )
 }

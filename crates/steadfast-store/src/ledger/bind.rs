@@ -6,8 +6,15 @@
 use std::borrow::Cow;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
-
+use steadfast_model::{
+    AddedBy, AgentId, Course, EvidenceClass, FindingSeverity, Host, Level, LoopEnd, LoopId, Millis, Mode, PlanId,
+    PolicyName, RunId, RunState, SessionId, Stage, Status, StepKind, TaskId, TaskKind, TaskType, UnitStatus,
+};
 use steadfast_redact::redact;
+
+use super::learning::{LearningKind, LearningSource, LearningStatus};
+use super::session_state::SessionStatus;
+use super::step::Key;
 
 /// What can be bound.
 pub(in crate::ledger) trait Bind {
@@ -57,12 +64,6 @@ impl Bind for str {
     }
 }
 
-impl Bind for String {
-    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.as_str().bind()
-    }
-}
-
 impl Bind for Cow<'_, str> {
     fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         self.as_ref().bind()
@@ -96,6 +97,22 @@ impl Bind for Json {
     }
 }
 
+/// Ids, and the words of our enums.
+macro_rules! by_text {
+    ($($kind:ty),*) => {
+        $(impl Bind for $kind {
+            fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.as_str().bind()
+            }
+        })*
+    };
+}
+
+by_text!(String, AgentId, LoopId, PlanId, RunId, SessionId, TaskId);
+by_text!(AddedBy, Course, EvidenceClass, FindingSeverity, Host, Level, LoopEnd, Mode, PolicyName, RunState, Stage);
+by_text!(Status, StepKind, TaskKind, TaskType, UnitStatus);
+by_text!(Key, LearningKind, LearningSource, LearningStatus, SessionStatus);
+
 /// What holds no text.
 macro_rules! plain {
     ($($kind:ty),*) => {
@@ -108,3 +125,22 @@ macro_rules! plain {
 }
 
 plain!(bool, u8, u32, i32, i64, f64, Vec<u8>);
+
+impl Bind for Millis {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+/// Columns hold signed numbers. No count of ours comes near the border.
+macro_rules! count {
+    ($($kind:ty),*) => {
+        $(impl Bind for $kind {
+            fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(i64::try_from(*self).unwrap_or(i64::MAX).into())
+            }
+        })*
+    };
+}
+
+count!(u64, usize);

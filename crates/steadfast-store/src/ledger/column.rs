@@ -87,8 +87,3 @@ pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(index)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
 }
-
-/// Columns hold signed numbers. No count of ours comes near the border.
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}

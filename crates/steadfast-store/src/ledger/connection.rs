@@ -2,9 +2,13 @@
 //!
 //! rusqlite's own connection is not reachable from here on, so there is no second way to keep a text.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use rusqlite::{CachedStatement, MappedRows, OptionalExtension, Params, Result, Row, Rows, params_from_iter};
+
+use steadfast_model::PlanId;
 
 use super::bind::{Bind, Bound};
 use super::error::Fault;
@@ -104,17 +108,29 @@ impl Connection {
 #[derive(Debug)]
 pub(in crate::ledger) struct Transaction<'c> {
     connection: &'c Connection,
+    /// The plans it changed.
+    touched: RefCell<BTreeSet<PlanId>>,
 }
 
 impl<'c> Transaction<'c> {
     fn begin(connection: &'c Connection, words: &str) -> Result<Self> {
         connection.0.execute_batch(words)?;
-        Ok(Self { connection })
+        Ok(Self { connection, touched: RefCell::default() })
     }
 
-    pub(in crate::ledger) fn commit(self) -> Result<()> {
+    /// This plan is another one after the commit, so its slice has to be replaced.
+    pub(in crate::ledger) fn touch(&self, plan: &PlanId) {
+        let mut touched = self.touched.borrow_mut();
+        if !touched.contains(plan) {
+            touched.insert(plan.clone());
+        }
+    }
+
+    /// Says which plans changed.
+    pub(in crate::ledger) fn commit(self) -> Result<BTreeSet<PlanId>> {
         // Where this fails, dropping takes it back.
-        self.connection.0.execute_batch("COMMIT")
+        self.connection.0.execute_batch("COMMIT")?;
+        Ok(self.touched.take())
     }
 }
 

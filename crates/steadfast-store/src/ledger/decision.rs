@@ -26,10 +26,10 @@ impl Ledger {
     pub fn decide(&mut self, plan: &PlanId, decision: &Decision) -> Result<(), LedgerError> {
         within("a decision", &decision.what, BOUND)?;
         within("the reason of a decision", &decision.why, BOUND)?;
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, plan)?;
             insert(transaction, plan, decision)?;
-            touched.plan(plan);
+            transaction.touch(plan);
             Ok(())
         })
     }
@@ -46,7 +46,7 @@ impl Ledger {
 pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Decision>, Fault> {
     connection.rows(
         "SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number",
-        [plan.as_str()],
+        [plan],
         |row| {
             Ok(Decision {
                 phase: row.get(0)?,
@@ -76,7 +76,7 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, decision: &Decision) -> 
     transaction.run(
         "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM decision WHERE plan = ?1",
-        params![plan.as_str(), decision.phase, decision.what, decision.why, decision.added_by.as_str(), decision.at.0],
+        params![plan, decision.phase, decision.what, decision.why, decision.added_by, decision.at],
     )
 }
 
@@ -89,7 +89,7 @@ pub(super) fn last_for(
 ) -> Result<Vec<String>, Fault> {
     let mut lines: Vec<String> = connection.rows(
         "SELECT what, why FROM decision WHERE plan = ?1 ORDER BY phase IS ?2 DESC, number DESC LIMIT ?3",
-        params![plan.as_str(), phase, i64::try_from(most).unwrap_or(i64::MAX)],
+        params![plan, phase, most],
         |row| Ok(format!("{}: {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
     )?;
     lines.reverse();

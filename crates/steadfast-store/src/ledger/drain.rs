@@ -6,12 +6,11 @@ use std::ops::RangeInclusive;
 
 use steadfast_model::{Change, DriftChange, Effect, Entry, Record, SessionId, State};
 
-use super::column::{count, signed};
+use super::column::count;
 use super::error::Fault;
 use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::session_state::{self, SessionState};
-use super::slice::Touched;
 use super::{Ledger, LedgerError, history, host_list, loops, plan, progress, share, step};
 use crate::hook_log::log_now;
 use crate::ledger::bind::params;
@@ -66,13 +65,13 @@ impl Ledger {
             let (sequence, offset) = before.map_or((0, 0), |cursor| (cursor.sequence, cursor.offset));
             return Ok(Drained { sequence, offset, applied: 0 });
         }
-        let (drained, lost) = self.write(|transaction, touched| {
+        let (drained, lost) = self.write(|transaction| {
             let mut drain = Drain::begin(transaction, session, file_start)?;
             for line in lines {
-                drain.line(transaction, touched, line)?;
+                drain.line(transaction, line)?;
             }
             let lost = drain.lost.clone();
-            Ok((drain.finish(transaction, touched)?, lost))
+            Ok((drain.finish(transaction)?, lost))
         })?;
         if let Some(lost) = lost {
             let (from, to) = (lost.start(), lost.end());
@@ -126,14 +125,14 @@ impl<'a> Drain<'a> {
         })
     }
 
-    fn line(&mut self, transaction: &Transaction<'_>, touched: &mut Touched, line: Line) -> Result<(), Fault> {
+    fn line(&mut self, transaction: &Transaction<'_>, line: Line) -> Result<(), Fault> {
         if line.sequence < self.cursor.sequence {
             return Ok(());
         }
         if line.sequence > self.cursor.sequence {
             self.require_next(&line)?;
             match &line.entry {
-                Entry::Record(record) => self.record(transaction, touched, line.sequence, record)?,
+                Entry::Record(record) => self.record(transaction, line.sequence, record)?,
                 // What it says of the lines before it was counted when they came.
                 Entry::Snapshot(_) if self.known && line.sequence == self.cursor.sequence + 1 => {}
                 Entry::Snapshot(state) => self.snapshot(line.sequence, state),
@@ -176,13 +175,7 @@ impl<'a> Drain<'a> {
         });
     }
 
-    fn record(
-        &mut self,
-        transaction: &Transaction<'_>,
-        touched: &mut Touched,
-        sequence: u64,
-        record: &Record,
-    ) -> Result<(), Fault> {
+    fn record(&mut self, transaction: &Transaction<'_>, sequence: u64, record: &Record) -> Result<(), Fault> {
         let event = &record.event;
         self.row.get_or_insert_with(|| SessionRow::new(self.session, event.host, event.at)).fold(record);
         self.worked |= SessionState::fold(&mut self.work, self.session, record);
@@ -196,28 +189,28 @@ impl<'a> Drain<'a> {
             match effect {
                 // A plan that is gone cannot be taken, and need not be.
                 Effect::TakePlan { plan, session, silent } => {
-                    owner::take_late(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
+                    owner::take_late(transaction, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
                 Effect::LeavePlan { plan, session } => {
-                    owner::leave_late(transaction, touched, plan, session, event.at)?;
+                    owner::leave_late(transaction, plan, session, event.at)?;
                     share::put_down(transaction, plan, session)?;
                 }
                 Effect::BlockTask { plan, task, reason } => {
-                    progress::block_late(transaction, touched, plan, task, reason, event.at)?;
+                    progress::block_late(transaction, plan, task, reason, event.at)?;
                 }
                 Effect::Checkpoint { plan } if plan::is_known(transaction, plan)? => {
-                    progress::checkpoint(transaction, touched, plan, event.at)?;
+                    progress::checkpoint(transaction, plan, event.at)?;
                     share::put_down(transaction, plan, &event.session)?;
                 }
                 Effect::GiveUp { plan, task } if plan::is_known(transaction, plan)? => {
-                    progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
+                    progress::give_up(transaction, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
                 Effect::BindLoop { id, session } => loops::bind(transaction, id, session.as_ref())?,
                 Effect::LoopWaits { id, why } => loops::wait(transaction, id, why.as_deref())?,
                 Effect::FollowList { plan, session, worktree, items, gone } => {
                     let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
-                    host_list::apply(transaction, touched, &change)?;
+                    host_list::apply(transaction, &change)?;
                 }
                 // Claims, gates, seals and approvals are files beside the journal; a command runs beside the hook.
                 Effect::LeaveClaim(_)
@@ -241,12 +234,12 @@ impl<'a> Drain<'a> {
         Ok(())
     }
 
-    fn finish(self, transaction: &Transaction<'_>, touched: &mut Touched) -> Result<Drained, Fault> {
+    fn finish(self, transaction: &Transaction<'_>) -> Result<Drained, Fault> {
         if let Some(row) = &self.row {
             session::put(transaction, row)?;
             if row.ended.is_some() || self.was_ended {
                 for plan in session::plans_of(transaction, self.session)? {
-                    touched.plan(&plan);
+                    transaction.touch(&plan);
                 }
             }
         }
@@ -258,7 +251,7 @@ impl<'a> Drain<'a> {
             "INSERT INTO drained (session, sequence, file_start, \"offset\") VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (session) DO UPDATE
                  SET sequence = excluded.sequence, file_start = excluded.file_start, \"offset\" = excluded.\"offset\"",
-            params![self.session.as_str(), signed(sequence), signed(file_start), signed(offset)],
+            params![self.session, sequence, file_start, offset],
         )?;
         Ok(Drained { sequence, offset, applied: self.applied })
     }
@@ -272,9 +265,7 @@ impl JournalCursor {
 }
 
 fn cursor(connection: &Connection, session: &SessionId) -> Result<Option<JournalCursor>, Fault> {
-    connection.first(
-        "SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1",
-        [session.as_str()],
-        |row| Ok(JournalCursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? }),
-    )
+    connection.first("SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1", [session], |row| {
+        Ok(JournalCursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? })
+    })
 }

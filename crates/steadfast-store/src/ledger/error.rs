@@ -86,8 +86,6 @@ pub enum LedgerError {
 pub enum LeaseError {
     #[error("`{holder}` holds the lease on it")]
     Held { holder: String, until: Millis },
-    #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
-    Lost { task: TaskId, token: u64 },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }

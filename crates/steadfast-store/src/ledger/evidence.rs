@@ -7,8 +7,6 @@ use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, Task
 
 use super::column::{json, millis, task_id, text};
 use super::error::Fault;
-use super::lease::{self, Fence};
-use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, proof, task};
 use crate::ledger::bind::params;
@@ -49,24 +47,24 @@ impl Ledger {
         name: &str,
         now: Millis,
     ) -> Result<Result<(), Running>, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             task::find(transaction, plan, id)?;
             if let Some(running) = running(transaction, plan, id)? {
                 return Ok(Err(running));
             }
             transaction.run(
                 "INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)",
-                params![plan.as_str(), id.as_str(), name, now.0],
+                params![plan, id, name, now],
             )?;
-            touched.plan(plan);
+            transaction.touch(plan);
             Ok(Ok(()))
         })
     }
 
     /// A check that ended without a word: its supervisor is gone.
     pub fn drop_check(&mut self, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, LedgerError> {
-        self.write(|transaction, touched| {
-            touched.plan(plan);
+        self.write(|transaction| {
+            transaction.touch(plan);
             forget(transaction, plan, id, name)
         })
     }
@@ -77,30 +75,16 @@ impl Ledger {
 
     /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts.
     pub fn record(&mut self, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<Recorded, LedgerError> {
-        self.write(|transaction, touched| keep(transaction, touched, plan, id, evidence))
+        self.write(|transaction| keep(transaction, plan, id, evidence))
     }
 
     /// The same of several tasks of a plan at once.
     pub fn record_all(&mut self, plan: &PlanId, all: &[(TaskId, Evidence)]) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             for (id, evidence) in all {
-                keep(transaction, touched, plan, id, evidence)?;
+                keep(transaction, plan, id, evidence)?;
             }
             Ok(())
-        })
-    }
-
-    /// The same under a lease: refused when it was lost.
-    pub fn record_fenced(
-        &mut self,
-        plan: &PlanId,
-        id: &TaskId,
-        evidence: &Evidence,
-        fence: Fence,
-    ) -> Result<Recorded, LedgerError> {
-        self.write(|transaction, touched| {
-            lease::check(transaction, plan, id, fence)?;
-            keep(transaction, touched, plan, id, evidence)
         })
     }
 
@@ -112,11 +96,11 @@ impl Ledger {
         name: &str,
         evidence: &Evidence,
     ) -> Result<Option<Recorded>, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             if !forget(transaction, plan, id, name)? {
                 return Ok(None);
             }
-            keep(transaction, touched, plan, id, evidence).map(Some)
+            keep(transaction, plan, id, evidence).map(Some)
         })
     }
 
@@ -138,7 +122,7 @@ impl Ledger {
         self.read(|connection| {
             connection.rows(
                 "SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number",
-                [plan.as_str(), id.as_str()],
+                params![plan, id],
                 |row| json(0, &row.get::<_, String>(0)?),
             )
         })
@@ -149,7 +133,7 @@ pub(super) fn last_of_each(connection: &Connection, plan: &PlanId) -> Result<BTr
     connection.rows(
         "SELECT task, body FROM evidence WHERE plan = ?1 AND number = (
             SELECT MAX(number) FROM evidence AS last WHERE last.plan = evidence.plan AND last.task = evidence.task)",
-        [plan.as_str()],
+        [plan],
         |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)),
     )
 }
@@ -157,26 +141,24 @@ pub(super) fn last_of_each(connection: &Connection, plan: &PlanId) -> Result<BTr
 pub(super) fn last_of(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Evidence>, Fault> {
     connection.first(
         "SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number DESC LIMIT 1",
-        [plan.as_str(), id.as_str()],
+        params![plan, id],
         |row| json(0, &row.get::<_, String>(0)?),
     )
 }
 
 pub(super) fn keep(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     id: &TaskId,
     evidence: &Evidence,
 ) -> Result<Recorded, Fault> {
-    touched.plan(plan);
+    transaction.touch(plan);
     let before = task::find(transaction, plan, id)?;
     insert(transaction, plan, id, evidence)?;
     if evidence.passed {
         let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
-        transaction
-            .run("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2", params![plan.as_str(), id.as_str()])?;
-        let changed = status::change(transaction, touched, plan, id, &change)?;
+        transaction.run("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2", params![plan, id])?;
+        let changed = status::change(transaction, plan, id, &change)?;
         proof::keep(transaction, plan, id, evidence)?;
         return Ok(Recorded { changed, same_failure: 0 });
     }
@@ -189,26 +171,20 @@ pub(super) fn keep(
 }
 
 pub(super) fn all_running(connection: &Connection, plan: &PlanId) -> Result<Vec<Running>, Fault> {
-    connection.rows(
-        "SELECT task, name, started_at FROM running WHERE plan = ?1 ORDER BY started_at",
-        [plan.as_str()],
-        |row| Ok(Running { task: task_id(row, 0)?, name: row.get(1)?, started_at: millis(row, 2)? }),
-    )
+    connection.rows("SELECT task, name, started_at FROM running WHERE plan = ?1 ORDER BY started_at", [plan], |row| {
+        Ok(Running { task: task_id(row, 0)?, name: row.get(1)?, started_at: millis(row, 2)? })
+    })
 }
 
 fn running(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Running>, Fault> {
-    connection.first(
-        "SELECT name, started_at FROM running WHERE plan = ?1 AND task = ?2",
-        [plan.as_str(), id.as_str()],
-        |row| Ok(Running { task: id.clone(), name: row.get(0)?, started_at: millis(row, 1)? }),
-    )
+    connection.first("SELECT name, started_at FROM running WHERE plan = ?1 AND task = ?2", params![plan, id], |row| {
+        Ok(Running { task: id.clone(), name: row.get(0)?, started_at: millis(row, 1)? })
+    })
 }
 
 fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, Fault> {
-    let rows = transaction.change(
-        "DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3",
-        params![plan.as_str(), id.as_str(), name],
-    )?;
+    let rows = transaction
+        .change("DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3", params![plan, id, name])?;
     Ok(rows == 1)
 }
 
@@ -221,12 +197,12 @@ pub(super) fn insert(
     transaction.run(
         "INSERT INTO evidence (plan, task, number, class, passed, at, body)
              SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6 FROM evidence WHERE plan = ?1 AND task = ?2",
-        params![plan.as_str(), id.as_str(), evidence.class.as_str(), evidence.passed, evidence.at.0, text(evidence)],
+        params![plan, id, evidence.class, evidence.passed, evidence.at, text(evidence)],
     )?;
     transaction.run(
         "DELETE FROM evidence WHERE plan = ?1 AND task = ?2 AND number <= (
                 SELECT MAX(number) - ?3 FROM evidence AS last WHERE last.plan = ?1 AND last.task = ?2)",
-        params![plan.as_str(), id.as_str(), KEPT],
+        params![plan, id, KEPT],
     )
 }
 
@@ -236,17 +212,14 @@ fn count_failure(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evid
     let times = if before.kind == kind { before.times.saturating_add(1) } else { 1 };
     transaction.run(
         "UPDATE task SET stuck_count = stuck_count + 1, failure = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str(), text(&Failure { kind, times }), evidence.at.0],
+        params![plan, id, text(&Failure { kind, times }), evidence.at],
     )?;
     Ok(times)
 }
 
 fn failure(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Failure, Fault> {
-    let found: Option<String> = connection.row(
-        "SELECT failure FROM task WHERE plan = ?1 AND id = ?2",
-        [plan.as_str(), id.as_str()],
-        |row| row.get(0),
-    )?;
+    let found: Option<String> =
+        connection.row("SELECT failure FROM task WHERE plan = ?1 AND id = ?2", params![plan, id], |row| row.get(0))?;
     Ok(found.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
 }
 

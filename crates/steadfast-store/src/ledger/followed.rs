@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use steadfast_model::{
     AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
-    TaskType,
 };
 
 use super::column::{exact, task_id, text, word};
 use super::error::Fault;
-use super::order::position;
+use super::frozen::{self, Frozen};
 use super::plan::NewPlan;
-use super::slice::Touched;
 use super::status::{self, StatusChange};
+use super::task::Coming;
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status, plan, proof, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -112,8 +111,7 @@ impl Ledger {
     pub fn followed(&self, worktree: &str, source: &str) -> Result<Option<(PlanId, String)>, LedgerError> {
         self.read(|connection| {
             let Some(plan) = spec::of_source(connection, worktree, source)? else { return Ok(None) };
-            let digest =
-                connection.first("SELECT digest FROM followed WHERE plan = ?1", [plan.as_str()], |row| row.get(0))?;
+            let digest = connection.first("SELECT digest FROM followed WHERE plan = ?1", [&plan], |row| row.get(0))?;
             Ok(Some((plan, digest.unwrap_or_default())))
         })
     }
@@ -123,15 +121,15 @@ impl Ledger {
         for planned in &following.plan.tasks {
             task::new_within(&spec::as_new(planned, following.added_by))?;
         }
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let Following { worktree, source, .. } = following;
             let Some(plan) = spec::of_source(transaction, worktree, source)? else {
-                return begin(transaction, touched, &following);
+                return begin(transaction, &following);
             };
             if run::of_plan(transaction, &plan)?.is_some() {
                 return Ok(FollowedPlan { plan, is_new: false, news: Vec::new() });
             }
-            let news = go_on(transaction, touched, &plan, &following)?;
+            let news = go_on(transaction, &plan, &following)?;
             Ok(FollowedPlan { plan, is_new: false, news })
         })
     }
@@ -146,7 +144,7 @@ impl Ledger {
                  WHERE followed_task.plan = ?1 AND task.status <> followed_task.seen
                    AND (task.status <> followed_task.taken OR task.status = 'done')
                  ORDER BY task.position, task.id",
-                [plan.as_str()],
+                [plan],
                 |row| Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?)),
             )?;
             let run = if rows.is_empty() { None } else { proof::last_run(connection, plan)? };
@@ -167,21 +165,17 @@ impl Ledger {
     /// It was told there how a task stands here, and stands so there.
     pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
         let Task { plan, id, status, .. } = &untold.task;
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             transaction.run(
                 "UPDATE followed_task SET seen = ?3, taken = ?4 WHERE plan = ?1 AND task = ?2",
-                params![plan.as_str(), id.as_str(), there.as_str(), status.as_str()],
+                params![plan, id, there, status],
             )
         })
     }
 }
 
 /// The first time: as it stands there, so it stands here.
-fn begin(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    following: &Following<'_>,
-) -> Result<FollowedPlan, Fault> {
+fn begin(transaction: &Transaction<'_>, following: &Following<'_>) -> Result<FollowedPlan, Fault> {
     let Following { plan, worktree, source, added_by, now, .. } = *following;
     let id = spec::free_id(transaction, &plan.feature)?;
     let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
@@ -190,43 +184,32 @@ fn begin(
     for planned in &plan.tasks {
         add(transaction, &id, planned, following, &stand)?;
     }
-    finish(transaction, touched, &id, following)?;
-    put_others_away(transaction, touched, &id, following)?;
-    let joined = added::join_list(transaction, touched, worktree, &id, now)?;
+    finish(transaction, &id, following)?;
+    put_others_away(transaction, &id, following)?;
+    let joined = added::join_list(transaction, worktree, &id, now)?;
     let news =
         joined.into_iter().map(|Joined { task, title, .. }| TrackerChange { task, title, what: Happened::Added });
     Ok(FollowedPlan { plan: id, is_new: true, news: news.collect() })
 }
 
 /// Who follows one list followed another before: that one is over.
-fn put_others_away(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<(), Fault> {
+fn put_others_away(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
         "SELECT plan.id FROM plan JOIN followed ON followed.plan = plan.id
          WHERE plan.worktree = ?1 AND plan.id <> ?2 AND plan.cleared_at IS NULL",
     )?;
-    let others =
-        statement.query_map(params![AsGiven(following.worktree), id.as_str()], |row| super::column::plan_id(row, 0))?;
+    let others = statement.query_map(params![AsGiven(following.worktree), id], |row| super::column::plan_id(row, 0))?;
     let others: Vec<PlanId> = others.collect::<Result<_, _>>()?;
     for other in others {
         if run::of_plan(transaction, &other)?.is_none() {
             spec::put_away(transaction, &other, following.now)?;
-            touched.plan(&other);
+            transaction.touch(&other);
         }
     }
     Ok(())
 }
 
-fn go_on(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<Vec<TrackerChange>, Fault> {
+fn go_on(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<Vec<TrackerChange>, Fault> {
     let plan = following.plan;
     let stand = standings(following.reported);
     let known = known(transaction, id)?;
@@ -237,7 +220,7 @@ fn go_on(
     // What was closed is not missed: trackers forget what is done.
     let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
     for task in present.values().filter(is_gone) {
-        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), task.id.as_str()])?;
+        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id, task.id])?;
         news.push(TrackerChange { task: task.id.clone(), title: task.title.clone(), what: Happened::Removed });
     }
     for planned in &plan.tasks {
@@ -254,65 +237,46 @@ fn go_on(
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
         if planned.kind == TaskKind::Main
-            && let Some(what) = move_on(transaction, touched, task, planned, before, &stand, following)?
+            && let Some(what) = move_on(transaction, task, planned, before, &stand, following)?
         {
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
     }
-    finish(transaction, touched, id, following)?;
+    finish(transaction, id, following)?;
     Ok(news)
 }
 
 /// What holds of the plan as a whole: what it is for, what waits for what, and what was read.
-fn finish(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    following: &Following<'_>,
-) -> Result<(), Fault> {
+fn finish(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let Following { plan, hash, digest, added_by, frozen, now, .. } = *following;
-    let head = Head {
-        hash: Some(hash.to_owned()),
-        // It is read again anyway.
-        text: None,
-        description: plan.description.clone(),
-        constraints: plan.constraints.clone(),
-        criteria: plan.criteria.clone(),
-        // What a tracker says is never run like that.
-        checks: Vec::new(),
-        must_nots: spec::head(transaction, id)?.must_nots,
-        promise: plan.promise.clone(),
-        phases: plan.phases.clone(),
-        estimates: plan.estimates.clone(),
-    };
+    let must_nots = spec::head(transaction, id)?.must_nots;
+    // What a tracker says is never run like that.
+    let head = Head { checks: Vec::new(), must_nots, ..Head::of(plan, hash) };
     let authored: Option<String> =
-        transaction
-            .row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id.as_str()], |row| row.get(0))?;
-    transaction.execute(
-        "UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1",
-        params![id.as_str(), text(&head), plan.feature],
-    )?;
+        transaction.row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id], |row| row.get(0))?;
+    transaction
+        .execute("UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1", params![id, text(&head), plan.feature])?;
     // What a human vouched for is not this any more.
     if authored.as_deref() != Some(hash) {
-        let by = params![id.as_str(), added_by.as_str()];
+        let by = params![id, added_by];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", by)?;
     }
     if added_by == AddedBy::Human {
-        let human = params![id.as_str(), added_by.as_str()];
+        let human = params![id, added_by];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", human)?;
         transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1 AND phase IS NOT NULL", human)?;
     }
     wait(transaction, id, &plan.tasks)?;
     // Whoever may write to the list must not be able to have a check taken for another one.
-    let freeze = if added_by == AddedBy::Human { super::frozen::put } else { super::frozen::put_first };
+    let present = if added_by == AddedBy::Human { Frozen::Changes } else { Frozen::Stays };
     for (command, definition) in frozen {
-        freeze(transaction, id, command, definition, now)?;
+        frozen::put(transaction, id, [command, definition], present, now)?;
     }
     transaction.execute(
         "INSERT INTO followed (plan, digest) VALUES (?1, ?2) ON CONFLICT (plan) DO UPDATE SET digest = excluded.digest",
-        params![id.as_str(), digest],
+        params![id, digest],
     )?;
-    touched.plan(id);
+    transaction.touch(id);
     Ok(())
 }
 
@@ -324,7 +288,7 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
         .collect();
     let listed: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let present: HashSet<(String, String)> =
-        transaction.rows("SELECT task, blocked_by FROM dependency WHERE plan = ?1", [id.as_str()], |row| {
+        transaction.rows("SELECT task, blocked_by FROM dependency WHERE plan = ?1", [id], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
     let mut remove =
@@ -334,7 +298,7 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     };
     let mut is_changed = false;
     for (task, before) in present.iter().filter(gone) {
-        remove.execute(params![id.as_str(), task, before])?;
+        remove.execute(params![id, task, before])?;
         is_changed = true;
     }
     let mut insert =
@@ -342,7 +306,7 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     for (task, before) in wanted.iter().filter(|(task, before)| {
         !present.contains(&((*task).to_owned(), (*before).to_owned())) && listed.contains(before)
     }) {
-        insert.execute(params![id.as_str(), task, before])?;
+        insert.execute(params![id, task, before])?;
         is_changed = true;
     }
     if is_changed || !wanted.is_empty() {
@@ -373,29 +337,9 @@ fn add(
     if status == Status::Done {
         evidence::insert(transaction, id, &planned.id, &imported_status::claim(reason, source, now))?;
     }
-    transaction.run(
-        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
-                               block_reason, first_closed_at, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-        params![
-            id.as_str(),
-            planned.id.as_str(),
-            position(&planned.id),
-            planned.title,
-            planned.kind.as_str(),
-            planned.task_type.map(TaskType::as_str),
-            planned.phase,
-            planned.item,
-            text(&planned.files),
-            planned.notes,
-            planned.verify.as_ref().map(exact),
-            status.as_str(),
-            (status == Status::Blocked).then(|| imported_status::blocked(reason, source)),
-            status.is_closed().then_some(now.0),
-            added_by.as_str(),
-            now.0,
-        ],
-    )?;
+    let blocked = (status == Status::Blocked).then(|| imported_status::blocked(reason, source));
+    let coming = Coming { status, reason: blocked.as_deref(), ..Coming::PENDING }.of(planned);
+    task::put(transaction, id, &planned.id, &spec::as_new(planned, added_by), &coming, now)?;
     if planned.kind == TaskKind::Main {
         keep(transaction, id, planned, status, status)?;
     }
@@ -426,17 +370,17 @@ fn change(
                     verify = ?10, updated_at = ?11
              WHERE plan = ?1 AND id = ?2",
         params![
-            task.plan.as_str(),
-            task.id.as_str(),
+            task.plan,
+            task.id,
             planned.title,
-            planned.kind.as_str(),
-            planned.task_type.map(TaskType::as_str),
+            planned.kind,
+            planned.task_type,
             planned.phase,
             planned.item,
             text(&planned.files),
             notes,
             planned.verify.as_ref().map(exact),
-            following.now.0,
+            following.now,
         ],
     )
 }
@@ -444,7 +388,6 @@ fn change(
 /// Brings the two statuses of a task together.
 fn move_on(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     task: &Task,
     planned: &PlannedTask,
     before: Option<&FollowedTask>,
@@ -483,14 +426,14 @@ fn move_on(
     for to in steps {
         let reason = (*to == Status::Blocked).then(|| imported_status::blocked(reason, following.source));
         let change = StatusChange { to: *to, reason, fence: None, now: following.now };
-        status::change(transaction, touched, &task.plan, &task.id, &change)?;
+        status::change(transaction, &task.plan, &task.id, &change)?;
     }
     keep(transaction, &task.plan, planned, theirs, theirs)?;
     Ok(Some(Happened::Moved { from: ours, to: theirs }))
 }
 
 fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, FollowedTask>, Fault> {
-    connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
+    connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
         Ok((task_id(row, 0)?, FollowedTask { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
     })
@@ -507,6 +450,6 @@ fn keep(
         "INSERT INTO followed_task (plan, task, seen, taken, notes) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE SET seen = excluded.seen, taken = excluded.taken, notes = excluded.notes
              WHERE seen <> excluded.seen OR taken <> excluded.taken OR notes IS NOT excluded.notes",
-        params![plan.as_str(), planned.id.as_str(), seen.as_str(), taken.as_str(), planned.notes],
+        params![plan, planned.id, seen, taken, planned.notes],
     )
 }

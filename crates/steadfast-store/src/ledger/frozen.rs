@@ -14,7 +14,7 @@ impl Ledger {
         self.read(|connection| {
             connection.first(
                 "SELECT definition FROM frozen WHERE plan = ?1 AND command = ?2",
-                params![plan.as_str(), AsGiven(command)],
+                params![plan, AsGiven(command)],
                 |row| row.get(0),
             )
         })
@@ -27,10 +27,10 @@ impl Ledger {
         definitions: &BTreeMap<String, String>,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             plan::require(transaction, plan)?;
             for (command, definition) in definitions {
-                put_first(transaction, plan, command, definition, now)?;
+                put(transaction, plan, [command, definition], Frozen::Stays, now)?;
             }
             Ok(())
         })
@@ -44,44 +44,33 @@ impl Ledger {
         definition: &str,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, _| put(transaction, plan, command, definition, now))
+        self.write(|transaction| put(transaction, plan, [command, definition], Frozen::Changes, now))
     }
 }
 
-/// What is frozen already stays so.
-pub(super) fn put_first(
-    transaction: &Transaction<'_>,
-    plan: &PlanId,
-    command: &str,
-    definition: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    insert(transaction, "NOTHING", plan, [command, definition], now)
+/// What becomes of a definition that is frozen already.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frozen {
+    Stays,
+    Changes,
 }
 
 pub(super) fn put(
     transaction: &Transaction<'_>,
     plan: &PlanId,
-    command: &str,
-    definition: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    let update = "UPDATE SET definition = excluded.definition, at = excluded.at";
-    insert(transaction, update, plan, [command, definition], now)
-}
-
-fn insert(
-    transaction: &Transaction<'_>,
-    on_conflict: &str,
-    plan: &PlanId,
     [command, definition]: [&str; 2],
+    frozen: Frozen,
     now: Millis,
 ) -> Result<(), Fault> {
+    let on_conflict = match frozen {
+        Frozen::Stays => "NOTHING",
+        Frozen::Changes => "UPDATE SET definition = excluded.definition, at = excluded.at",
+    };
     transaction.run(
         &format!(
             "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (plan, command) DO {on_conflict}"
         ),
-        params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0],
+        params![plan, AsGiven(command), AsGiven(definition), now],
     )
 }

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use steadfast_model::{AgentId, Facts, Millis, PolicyName, PolicyOpinion, Record, SessionId};
 
-use super::column::{count, json, millis, session_id, signed};
+use super::column::{count, json, millis, session_id};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::{Json, params};
@@ -93,14 +93,7 @@ impl Ledger {
                  WHERE (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR policy = ?2) AND (?3 IS NULL OR at >= ?3)
                      AND (?5 IS NULL OR verdict IN (SELECT value FROM json_each(?5))) AND (?6 IS NULL OR sequence > ?6)
                  ORDER BY at DESC, sequence DESC, session, policy LIMIT ?4",
-                params![
-                    filter.session.as_ref().map(SessionId::as_str),
-                    filter.policy.map(PolicyName::as_str),
-                    filter.since.map(|since| since.0),
-                    filter.limit,
-                    verdicts,
-                    filter.after.map(signed),
-                ],
+                params![filter.session, filter.policy, filter.since, filter.limit, verdicts, filter.after,],
                 |row| {
                     Ok(HistoryLine {
                         at: millis(row, 0)?,
@@ -137,13 +130,13 @@ pub(super) fn insert(
     )?;
     for opinion in &record.opinions {
         statement.execute(params![
-            session.as_str(),
-            signed(sequence),
-            event.at.0,
-            event.agent.as_ref().map(|agent| agent.id.as_str()),
+            session,
+            sequence,
+            event.at,
+            event.agent.as_ref().map(|agent| &agent.id),
             event.kind.label(),
-            opinion.policy.as_str(),
-            opinion.mode.as_str(),
+            opinion.policy,
+            opinion.mode,
             opinion.verdict.label(),
             truncate_bytes(opinion.verdict.text(), REASON),
             facts.as_deref().map(|facts| Json(redact_json(facts).into_owned())),

@@ -8,7 +8,7 @@ use super::error::Fault;
 use super::imported_status;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
-use super::slice::Touched;
+
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
 use super::{evidence, proof};
@@ -32,7 +32,7 @@ pub(super) struct Change<'a> {
     pub(super) at: Millis,
 }
 
-pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change: &Change<'_>) -> Result<(), Fault> {
+pub(super) fn apply(transaction: &Transaction<'_>, change: &Change<'_>) -> Result<(), Fault> {
     let Change { plan, session, worktree, items, gone, at } = *change;
     if plan::is_known(transaction, plan)? {
         // A human who cleared it wants to hear no more of it.
@@ -44,10 +44,10 @@ pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change
     } else {
         let new = NewPlan { id: plan, worktree, title: TITLE, source: None, added_by: AddedBy::Agent };
         plan::insert(transaction, &new, at)?;
-        touched.plan(plan);
+        transaction.touch(plan);
     }
     for item in items {
-        put(transaction, touched, plan, item, at)?;
+        put(transaction, plan, item, at)?;
     }
     for item in items {
         task::depend(transaction, plan, &item.id, &item.blocked_by)?;
@@ -56,10 +56,10 @@ pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change
         let known = standing(transaction, plan, id)?;
         if let Some(StoredItem { checked: false, status: Status::Pending | Status::InProgress }) = known {
             let change = StatusChange { to: Status::Blocked, reason: Some(GONE.into()), fence: None, now: at };
-            status::change(transaction, touched, plan, id, &change)?;
+            status::change(transaction, plan, id, &change)?;
         }
     }
-    owner::take_late(transaction, touched, plan, session, Claiming::UnlessHeld, at)?;
+    owner::take_late(transaction, plan, session, Claiming::UnlessHeld, at)?;
     Ok(())
 }
 
@@ -71,22 +71,16 @@ struct StoredItem {
 fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<StoredItem>, Fault> {
     let row: Option<(String, bool)> = transaction.first(
         "SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str()],
+        params![plan, id],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     Ok(row.and_then(|(status, checked)| Some(StoredItem { status: Status::parse(&status)?, checked })))
 }
 
-fn put(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    plan: &PlanId,
-    item: &ListItem,
-    at: Millis,
-) -> Result<(), Fault> {
+fn put(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis) -> Result<(), Fault> {
     let before = match standing(transaction, plan, &item.id)? {
         Some(standing) => {
-            rename(transaction, touched, plan, item, at)?;
+            rename(transaction, plan, item, at)?;
             standing
         }
         None => {
@@ -97,7 +91,7 @@ fn put(
             };
             task::new_within(&new)?;
             task::insert(transaction, plan, &item.id, &new, at)?;
-            touched.plan(plan);
+            transaction.touch(plan);
             StoredItem { status: Status::Pending, checked: item.check.is_some() }
         }
     };
@@ -111,7 +105,7 @@ fn put(
         (ListStatus::Pending | ListStatus::InProgress, Status::Done, false) => Status::Pending,
         _ => return Ok(()),
     };
-    status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
+    status::change(transaction, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
     if to == Status::Done {
         let claim = imported_status::word("the agent completed it on the host's task list".to_owned(), at);
         evidence::insert(transaction, plan, &item.id, &claim)?;
@@ -121,21 +115,15 @@ fn put(
 }
 
 /// Its words are the list's; its check is the one it came with.
-fn rename(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    plan: &PlanId,
-    item: &ListItem,
-    at: Millis,
-) -> Result<(), Fault> {
+fn rename(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis) -> Result<(), Fault> {
     let check = item.check.as_deref().map(|command| exact(&Check::command(command)));
     let rows = transaction.change(
         "UPDATE task SET title = ?3, verify = COALESCE(verify, ?4), updated_at = ?5
              WHERE plan = ?1 AND id = ?2 AND (title <> ?3 OR (verify IS NULL AND ?4 IS NOT NULL))",
-        params![plan.as_str(), item.id.as_str(), item.subject, check, at.0],
+        params![plan, item.id, item.subject, check, at],
     )?;
     if rows > 0 {
-        touched.plan(plan);
+        transaction.touch(plan);
     }
     Ok(())
 }

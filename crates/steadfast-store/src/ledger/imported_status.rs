@@ -4,7 +4,6 @@ use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status}
 use steadfast_text::truncate_line;
 
 use super::error::Fault;
-use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::{Ledger, LedgerError, evidence};
 use crate::ledger::bind::params;
@@ -29,10 +28,10 @@ impl Ledger {
         if reported.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let mut moved = Vec::new();
             for reported in reported {
-                if take_over(transaction, touched, plan, reported, source, now)? {
+                if take_over(transaction, plan, reported, source, now)? {
                     moved.push(reported.clone());
                 }
             }
@@ -43,7 +42,6 @@ impl Ledger {
 
 fn take_over(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     reported: &Reported,
     source: &str,
@@ -52,7 +50,7 @@ fn take_over(
     let open: Option<String> = transaction.first(
         "SELECT status FROM task WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL
                 AND status IN ('pending', 'in_progress')",
-        params![plan.as_str(), reported.task.as_str()],
+        params![plan, reported.task],
         |row| row.get(0),
     )?;
     let Some(from) = open else { return Ok(false) };
@@ -65,7 +63,7 @@ fn take_over(
     }
     let reason = (reported.status == Status::Blocked).then(|| blocked(reason, source));
     let change = StatusChange { to: reported.status, reason, fence: None, now };
-    status::change(transaction, touched, plan, &reported.task, &change)?;
+    status::change(transaction, plan, &reported.task, &change)?;
     Ok(true)
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rusqlite::Row;
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Millis, SessionId, labels};
 
 use super::column::{count, json, millis, text, word};
 use super::error::Fault;
@@ -47,49 +47,29 @@ pub struct Learning {
     pub updated_at: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningKind {
-    /// A way that does not work.
-    Failure,
-    /// How something is.
-    Discovery,
-    /// What has to be kept to.
-    Constraint,
-}
-
-impl LearningKind {
-    pub const ALL: [Self; 3] = [Self::Failure, Self::Discovery, Self::Constraint];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failure => "failure",
-            Self::Discovery => "discovery",
-            Self::Constraint => "constraint",
-        }
+labels! {
+    pub enum LearningKind {
+        /// A way that does not work.
+        Failure = "failure",
+        /// How something is.
+        Discovery = "discovery",
+        /// What has to be kept to.
+        Constraint = "constraint",
     }
 }
 
-/// What a human thinks of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningStatus {
-    /// Nobody has looked at it yet.
-    Open,
-    Confirmed,
-    /// It is not so. Kept, so that it does not come back.
-    Dismissed,
+labels! {
+    /// What a human thinks of it.
+    pub enum LearningStatus {
+        /// Nobody has looked at it yet.
+        Open = "open",
+        Confirmed = "confirmed",
+        /// It is not so. Kept, so that it does not come back.
+        Dismissed = "dismissed",
+    }
 }
 
 impl LearningStatus {
-    const ALL: [Self; 3] = [Self::Open, Self::Confirmed, Self::Dismissed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Confirmed => "confirmed",
-            Self::Dismissed => "dismissed",
-        }
-    }
-
     /// A human's word is certain.
     fn confidence(self) -> u8 {
         match self {
@@ -100,25 +80,16 @@ impl LearningStatus {
     }
 }
 
-/// Who says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningSource {
-    Agent,
-    Human,
-    Steadfast,
+labels! {
+    /// Who says so.
+    pub enum LearningSource {
+        Agent = "agent",
+        Human = "human",
+        Steadfast = "steadfast",
+    }
 }
 
 impl LearningSource {
-    const ALL: [Self; 3] = [Self::Agent, Self::Human, Self::Steadfast];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Human => "human",
-            Self::Steadfast => "steadfast",
-        }
-    }
-
     /// What a human writes down they have confirmed by that.
     fn status(self) -> LearningStatus {
         match self {
@@ -162,7 +133,7 @@ impl Ledger {
             within("a path of a learning", file, PATH)?;
         }
         let said = redact(&new.text);
-        self.write(|transaction, _| match same(transaction, new.kind, &said)? {
+        self.write(|transaction| match same(transaction, new.kind, &said)? {
             Some(known) => again(transaction, known, new.source, now),
             None => insert(transaction, new, said, now),
         })
@@ -181,7 +152,7 @@ impl Ledger {
 
     /// A human's word on one.
     pub fn judge_learning(&mut self, id: u64, status: LearningStatus, now: Millis) -> Result<Learning, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let known = find(transaction, id)?.ok_or(LedgerError::UnknownLearning { id })?;
             let judged = Learning { status, confidence: status.confidence(), updated_at: now, ..known };
             put(transaction, &judged)?;
@@ -194,7 +165,7 @@ impl Ledger {
 pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"),
-        [status.as_str()],
+        [status],
         from_row,
     )
 }
@@ -220,8 +191,7 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
     let status = new.source.status();
     if status == LearningStatus::Open {
         let open: u64 =
-            transaction
-                .row("SELECT COUNT(*) FROM learnings WHERE status = ?1", [status.as_str()], |row| count(row, 0))?;
+            transaction.row("SELECT COUNT(*) FROM learnings WHERE status = ?1", [status], |row| count(row, 0))?;
         if open >= OPEN as u64 {
             return Err(LedgerError::OpenLearnings { bound: OPEN }.into());
         }
@@ -234,16 +204,16 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
                  updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
         params![
-            new.kind.as_str(),
+            new.kind,
             said,
             why,
             text(&files),
             text(&words),
             status.confidence(),
-            status.as_str(),
-            new.session.as_ref().map(SessionId::as_str),
-            new.source.as_str(),
-            now.0,
+            status,
+            new.session,
+            new.source,
+            now,
         ],
     )?;
     let id = transaction.last_insert_rowid();
@@ -266,12 +236,7 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
 fn put(transaction: &Transaction<'_>, learning: &Learning) -> Result<(), Fault> {
     transaction.run(
         "UPDATE learnings SET status = ?2, confidence = ?3, updated_at = ?4 WHERE id = ?1",
-        params![
-            i64::try_from(learning.id).unwrap_or(i64::MAX),
-            learning.status.as_str(),
-            learning.confidence,
-            learning.updated_at.0
-        ],
+        params![learning.id, learning.status, learning.confidence, learning.updated_at],
     )
 }
 

@@ -3,7 +3,7 @@
 
 use steadfast_model::{Millis, PlanId, TaskId};
 
-use super::column::{count, millis, signed};
+use super::column::{count, millis};
 use super::error::Fault;
 use super::{LeaseError, Ledger, LedgerError, task};
 use crate::ledger::bind::params;
@@ -39,19 +39,8 @@ struct Last {
 }
 
 impl Ledger {
-    /// The same holder asking again gets a new token too: it may be the one that came back after a crash.
-    pub fn acquire_lease(
-        &mut self,
-        plan: &PlanId,
-        task: &TaskId,
-        holder: &str,
-        ttl_ms: u64,
-        now: Millis,
-    ) -> Result<Lease, LeaseError> {
-        self.write(|transaction, _| acquire(transaction, plan, task, holder, now, after(now, ttl_ms)))?
-    }
-
-    /// All of them or none.
+    /// All of them or none. The same holder asking again gets new tokens too: it may be the one that came back after a
+    /// crash.
     pub fn acquire_leases(
         &mut self,
         plan: &PlanId,
@@ -60,7 +49,7 @@ impl Ledger {
         ttl_ms: u64,
         now: Millis,
     ) -> Result<Vec<Lease>, LeaseError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             for task in tasks {
                 if let Some(held) = held_by_other(transaction, plan, task, holder, now)? {
                     return Ok(Err(held));
@@ -77,17 +66,10 @@ impl Ledger {
         })?
     }
 
-    /// Also after it ran out, as long as nobody else has it.
-    pub fn renew_lease(&mut self, lease: &Lease, ttl_ms: u64, now: Millis) -> Result<Lease, LeaseError> {
-        let expires_at = after(now, ttl_ms);
-        let renewed = self.write(|transaction, _| renew(transaction, lease, expires_at))?;
-        if renewed { Ok(Lease { expires_at, ..lease.clone() }) } else { Err(lost(lease)) }
-    }
-
-    /// Each for itself: what comes back are those that were lost.
+    /// Also after it ran out, as long as nobody else has it. Each for itself: what comes back are those that were lost.
     pub fn renew_leases(&mut self, leases: &mut [Lease], ttl_ms: u64, now: Millis) -> Result<Vec<Lease>, LedgerError> {
         let expires_at = after(now, ttl_ms);
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut lost = Vec::new();
             for lease in leases {
                 if renew(transaction, lease, expires_at)? {
@@ -100,17 +82,11 @@ impl Ledger {
         })
     }
 
-    /// Twice is once.
-    pub fn release_lease(&mut self, lease: &Lease) -> Result<(), LeaseError> {
-        let released = self.write(|transaction, _| release(transaction, lease))?;
-        if released { Ok(()) } else { Err(lost(lease)) }
-    }
-
-    /// What was lost is another's and stays so.
+    /// What was lost is another's and stays so. Twice is once.
     pub fn release_leases(&mut self, leases: &[Lease]) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             for lease in leases {
-                release(transaction, lease)?;
+                give_back(transaction, &lease.plan, &lease.task, lease.token)?;
             }
             Ok(())
         })
@@ -139,7 +115,7 @@ fn acquire(
         "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE
              SET holder = excluded.holder, token = excluded.token, expires_at = excluded.expires_at",
-        params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0],
+        params![plan, task, holder, token, expires_at],
     )?;
     Ok(Ok(Lease { plan: plan.clone(), task: task.clone(), holder: holder.to_owned(), token, expires_at }))
 }
@@ -162,27 +138,14 @@ fn held_by_other(
 fn renew(transaction: &Transaction<'_>, lease: &Lease, expires_at: Millis) -> Result<bool, Fault> {
     let rows = transaction.change(
         "UPDATE lease SET expires_at = ?4 WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
-        params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0],
+        params![lease.plan, lease.task, lease.token, expires_at],
     )?;
     Ok(rows == 1)
 }
 
-fn release(transaction: &Transaction<'_>, lease: &Lease) -> Result<bool, Fault> {
-    give_back(transaction, &lease.plan, &lease.task, lease.token)
-}
-
-/// Whether it was still theirs.
-pub(super) fn give_back(
-    transaction: &Transaction<'_>,
-    plan: &PlanId,
-    task: &TaskId,
-    token: u64,
-) -> Result<bool, Fault> {
-    let rows = transaction.change(
-        "UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3",
-        params![plan.as_str(), task.as_str(), signed(token)],
-    )?;
-    Ok(rows == 1)
+pub(super) fn give_back(transaction: &Transaction<'_>, plan: &PlanId, task: &TaskId, token: u64) -> Result<(), Fault> {
+    transaction
+        .run("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3", params![plan, task, token])
 }
 
 /// Refuses a token that is not the one the task is held with. One that ran out still counts while nobody else asked.
@@ -196,15 +159,11 @@ pub(super) fn check(connection: &Connection, plan: &PlanId, task: &TaskId, fence
 fn last(connection: &Connection, plan: &PlanId, task: &TaskId) -> Result<Option<Last>, Fault> {
     connection.first(
         "SELECT holder, token, expires_at FROM lease WHERE plan = ?1 AND task = ?2",
-        [plan.as_str(), task.as_str()],
+        params![plan, task],
         |row| Ok(Last { holder: row.get(0)?, token: count(row, 1)?, expires_at: millis(row, 2)? }),
     )
 }
 
 fn after(now: Millis, ttl_ms: u64) -> Millis {
-    Millis(now.0.saturating_add(signed(ttl_ms)))
-}
-
-fn lost(lease: &Lease) -> LeaseError {
-    LeaseError::Lost { task: lease.task.clone(), token: lease.token }
+    Millis(now.0.saturating_add_unsigned(ttl_ms))
 }

@@ -70,14 +70,14 @@ pub use retention::Forgotten;
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
 pub use session_state::{ScoredStep, SessionState, SessionStatus};
-pub use slice::{SliceError, read_slices, read_slices_of};
+pub use slice::{SliceError, read_slices_of};
 pub use spec::{Head, Loaded, Loading, PlanRow};
 pub use status::{Changed, StatusChange};
 pub use step::StepRow;
 pub use task::{Blocked, NewTask};
 
 use error::Fault;
-use slice::{HeldBack, Touched};
+use slice::HeldBack;
 
 // Up to 3.51.2 a WAL that is reset while another connection writes can lose a commit.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003, "SQLite 3.51.3 or newer is needed");
@@ -109,18 +109,13 @@ impl Ledger {
     }
 
     /// All or nothing. The lock is taken at the start: a reader that wants to write halfway could only fail.
-    fn write<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>, &mut Touched) -> Result<T, Fault>,
-    ) -> Result<T, LedgerError> {
-        let mut touched = Touched::default();
+    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, LedgerError> {
         let attempt = || {
             let transaction = self.connection.writing()?;
-            let value = work(&transaction, &mut touched)?;
-            transaction.commit()?;
-            Ok(value)
+            let value = work(&transaction)?;
+            Ok((value, transaction.commit()?))
         };
-        let value = attempt().map_err(|fault: Fault| fault.at(&self.path))?;
+        let (value, mut touched) = attempt().map_err(|fault: Fault| fault.at(&self.path))?;
         if let Some(held) = &mut self.held_back {
             held.take_from(&mut touched);
         }

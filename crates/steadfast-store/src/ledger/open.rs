@@ -30,26 +30,19 @@ impl Ledger {
     pub fn open_read_only(state_dir: &Path) -> Result<Option<Self>, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = readable(&path, BUSY).map_err(|fault| fault.at(&path))?;
-        Ok(connection.map(|connection| Self {
-            connection: super::connection::Connection::new(connection),
-            path,
-            state_dir: state_dir.to_owned(),
-            busy: BUSY,
-            held_back: None,
-        }))
+        Ok(connection.map(|connection| Self::over(connection, state_dir, path, BUSY)))
     }
 
     /// The same as [`Self::open`], with another time to wait for other writers.
     pub fn open_within(state_dir: &Path, busy: Duration) -> Result<Self, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = writable(&path, busy).map_err(|fault| fault.at(&path))?;
-        Ok(Self {
-            connection: super::connection::Connection::new(connection),
-            path,
-            state_dir: state_dir.to_owned(),
-            busy,
-            held_back: None,
-        })
+        Ok(Self::over(connection, state_dir, path, busy))
+    }
+
+    fn over(connection: Connection, state_dir: &Path, path: PathBuf, busy: Duration) -> Self {
+        let connection = super::connection::Connection::new(connection);
+        Self { connection, path, state_dir: state_dir.to_owned(), busy, held_back: None }
     }
 }
 

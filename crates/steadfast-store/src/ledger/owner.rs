@@ -1,7 +1,6 @@
 use steadfast_model::{Millis, PlanId, RunId, SessionId};
 
 use super::error::Fault;
-use super::slice::Touched;
 use super::{Ledger, LedgerError, run};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -40,8 +39,8 @@ impl Ledger {
         claiming: Claiming<'_>,
         now: Millis,
     ) -> Result<Taken, LedgerError> {
-        self.write(|transaction, touched| {
-            take(transaction, touched, plan, session, claiming, now)?
+        self.write(|transaction| {
+            take(transaction, plan, session, claiming, now)?
                 .ok_or_else(|| LedgerError::UnknownPlan { plan: plan.clone() }.into())
         })
     }
@@ -50,7 +49,6 @@ impl Ledger {
 /// `None`: there is no such plan.
 pub(super) fn take(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     session: &SessionId,
     claiming: Claiming<'_>,
@@ -65,18 +63,14 @@ pub(super) fn take(
         Owner::Living(other) if keeps(claiming, &other) => return Ok(Some(Taken::HeldBy(other))),
         Owner::Living(_) | Owner::Ended(_) | Owner::Nobody => {}
     }
-    transaction.run(
-        "UPDATE plan SET owner = ?2, owner_since = ?3 WHERE id = ?1",
-        params![plan.as_str(), session.as_str(), now.0],
-    )?;
-    touched.plan(plan);
+    transaction.run("UPDATE plan SET owner = ?2, owner_since = ?3 WHERE id = ?1", params![plan, session, now])?;
+    transaction.touch(plan);
     Ok(Some(Taken::Yes))
 }
 
 /// The same from a journal: one that is drained late does not undo what happened since.
 pub(super) fn take_late(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     session: &SessionId,
     claiming: Claiming<'_>,
@@ -86,24 +80,23 @@ pub(super) fn take_late(
         Some((Owner::Living(other) | Owner::Ended(other), since)) if since > then && other != *session => {
             Ok(Some(Taken::HeldBy(other)))
         }
-        _ => take(transaction, touched, plan, session, claiming, then),
+        _ => take(transaction, plan, session, claiming, then),
     }
 }
 
 /// A session leaves its plan: nobody owns it then. From a journal: who took it since keeps it.
 pub(super) fn leave_late(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     session: &SessionId,
     then: Millis,
 ) -> Result<(), Fault> {
     let left = transaction.change(
         "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1 AND owner = ?2 AND owner_since <= ?3",
-        params![plan.as_str(), session.as_str(), then.0],
+        params![plan, session, then],
     )?;
     if left > 0 {
-        touched.plan(plan);
+        transaction.touch(plan);
     }
     Ok(())
 }
@@ -126,7 +119,7 @@ enum Owner {
 
 /// The owner, and since when.
 fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<(Owner, Millis)>, Fault> {
-    connection.first("SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1", [plan.as_str()], |row| {
+    connection.first("SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1", [plan], |row| {
             let owner = row.get::<_, Option<String>>(0)?.map(SessionId::new);
             let ended_at: Option<i64> = row.get(1)?;
             let since = Millis(row.get::<_, Option<i64>>(2)?.unwrap_or(0));

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
     Status, TakingBack, Task, TaskId, TaskLine,
@@ -63,7 +65,7 @@ impl Ledger {
         added_by: AddedBy,
         now: Millis,
     ) -> Result<PlanId, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             // One that came along with a checkout that was moved has the id of where that was.
             if let Some(id) = lists(transaction, worktree)?.into_iter().next() {
                 return Ok(id);
@@ -76,7 +78,7 @@ impl Ledger {
                     Some(_) => number += 1,
                     None => {
                         insert(transaction, &NewPlan { id: &id, worktree, title, source: None, added_by }, now)?;
-                        touched.plan(&id);
+                        transaction.touch(&id);
                         return Ok(id);
                     }
                 }
@@ -87,7 +89,7 @@ impl Ledger {
     /// A checkout is elsewhere now: what was its own still is. Sessions and runs of the one it was copied from are not.
     pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
         let from = moved.from.as_str();
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let sql = "SELECT id FROM plan WHERE worktree = ?1";
             let plans: Vec<PlanId> = transaction.rows(sql, [AsGiven(from)], |row| plan_id(row, 0))?;
             for table in ["plan", "run", "session"] {
@@ -101,15 +103,13 @@ impl Ledger {
             )?;
             for plan in &plans {
                 if moved.copied {
-                    transaction.execute(
-                        "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1",
-                        params![plan.as_str()],
-                    )?;
-                    transaction.execute("UPDATE lease SET holder = NULL WHERE plan = ?1", params![plan.as_str()])?;
-                    transaction.execute("DELETE FROM running WHERE plan = ?1", params![plan.as_str()])?;
+                    transaction
+                        .execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", params![plan])?;
+                    transaction.execute("UPDATE lease SET holder = NULL WHERE plan = ?1", params![plan])?;
+                    transaction.execute("DELETE FROM running WHERE plan = ?1", params![plan])?;
                     run::end_of_copied(transaction, plan, now)?;
                 }
-                touched.plan(plan);
+                transaction.touch(plan);
             }
             Ok(())
         })
@@ -117,13 +117,10 @@ impl Ledger {
 
     /// Puts a plan in force: of those with open tasks it comes first from now on.
     pub fn use_plan(&mut self, plan: &PlanId, by: AddedBy, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             require(transaction, plan)?;
-            transaction.run(
-                "UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1",
-                params![plan.as_str(), now.0, by.as_str()],
-            )?;
-            touched.plan(plan);
+            transaction.run("UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1", params![plan, now, by])?;
+            transaction.touch(plan);
             Ok(())
         })
     }
@@ -131,23 +128,21 @@ impl Ledger {
     /// The plan in force of this worktree: of those with open tasks the one that was loaded or chosen last and that no run
     /// works off, else the last of them, else the last of all. A plain list comes after the plans of specs.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Anyone)? {
-            Some(plan) => view(connection, &plan),
-            None => Ok(None),
-        })
+        self.view_for(worktree, Beholder::Anyone)
     }
 
     /// The same with no host's list among them.
     pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Stranger)? {
-            Some(plan) => view(connection, &plan),
-            None => Ok(None),
-        })
+        self.view_for(worktree, Beholder::Stranger)
     }
 
     /// The same as a session sees it: the list of another session's host is none of its business.
     pub fn plan_view_of(&self, worktree: &str, session: &SessionId) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, Beholder::Session(session))? {
+        self.view_for(worktree, Beholder::Session(session))
+    }
+
+    fn view_for(&self, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree, beholder)? {
             Some(plan) => view(connection, &plan),
             None => Ok(None),
         })
@@ -157,14 +152,7 @@ impl Ledger {
 pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            plan.id.as_str(),
-            AsGiven(plan.worktree),
-            plan.title,
-            plan.source.map(AsGiven),
-            plan.added_by.as_str(),
-            now.0
-        ],
+        params![plan.id, AsGiven(plan.worktree), plan.title, plan.source.map(AsGiven), plan.added_by, now],
     )
 }
 
@@ -213,23 +201,23 @@ fn hash(text: &str) -> u32 {
 }
 
 pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
-    connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 /// Whether it has a source: a spec, or a list that is kept elsewhere.
 pub(super) fn is_authored(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 pub(super) fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    connection.row("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
+    connection.row("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
 pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     Ok(counts(connection, plan)?.open() > 0)
 }
 
-pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
+pub(super) fn ids(connection: &Connection) -> Result<BTreeSet<PlanId>, Fault> {
     connection.rows("SELECT id FROM plan ORDER BY id", (), |row| plan_id(row, 0))
 }
 
@@ -262,7 +250,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     let head = connection.first(
         "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason, plan.added_by
              FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1 AND plan.cleared_at IS NULL",
-        [plan.as_str()],
+        [plan],
         |row| {
             let owner_ended = match row.get::<_, Option<i64>>(3)? {
                 Some(at) => {
@@ -309,7 +297,7 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
     let ids: Vec<TaskId> = connection.rows(
         "SELECT id FROM task WHERE plan = ?1 AND kind = 'remediation' AND added_by = 'human'
          AND (status = 'in_progress' OR (status = 'pending' AND EXISTS (SELECT 1 FROM run_unit WHERE plan = ?1)))",
-        [plan.as_str()],
+        [plan],
         |row| task_id(row, 0),
     )?;
     let mut found = Vec::new();
@@ -325,8 +313,7 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
 
 /// What an agent has to know again, and the hash of what was authored. A plain list has a current task at most.
 fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Brief, Option<String>), Fault> {
-    let source: Option<String> =
-        connection.row("SELECT source FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?;
+    let source: Option<String> = connection.row("SELECT source FROM plan WHERE id = ?1", [plan], |row| row.get(0))?;
     let current = match view.open.first() {
         Some(line) => Some(task::find(connection, plan, &line.id)?),
         None => None,
@@ -367,7 +354,7 @@ fn current_of(connection: &Connection, task: &Task) -> Result<Current, Fault> {
 pub(super) fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
     let mut counts = Counts::default();
     let mut statement = connection.prepare_cached("SELECT status, tasks FROM tally WHERE plan = ?1")?;
-    let mut rows = statement.query([plan.as_str()])?;
+    let mut rows = statement.query([plan])?;
     while let Some(row) = rows.next()? {
         let count = row.get(1)?;
         match word(row, 0, &Status::ALL, Status::as_str)? {
@@ -403,7 +390,7 @@ fn lines(
     let room = i64::try_from(PlanView::SHOWN - open.len()).unwrap_or(0);
     let lines: Vec<TaskLine> = connection.rows(
         &format!("SELECT id, title FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id LIMIT ?2"),
-        params![plan.as_str(), room],
+        params![plan, room],
         |row| Ok(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status }),
     )?;
     open.extend(lines);

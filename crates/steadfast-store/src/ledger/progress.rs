@@ -7,7 +7,6 @@ use steadfast_model::{AgentId, Millis, PlanId, SessionId, Status, Task, TaskId};
 
 use super::column::{json, task_id, text};
 use super::error::Fault;
-use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, task};
 use crate::ledger::bind::params;
@@ -59,26 +58,26 @@ pub struct Checkpoint {
 
 impl Ledger {
     pub fn start_task(&mut self, plan: &PlanId, id: &TaskId, started: &Started) -> Result<Changed, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let change = |to| StatusChange { to, reason: None, fence: None, now: started.at };
             let from = task::find(transaction, plan, id)?.status;
             if from == Status::Done {
-                status::change(transaction, touched, plan, id, &change(Status::Pending))?;
+                status::change(transaction, plan, id, &change(Status::Pending))?;
             }
-            let changed = status::change(transaction, touched, plan, id, &change(Status::InProgress))?;
+            let changed = status::change(transaction, plan, id, &change(Status::InProgress))?;
             // Starting it again does not forget how it was at first, if that was seen: what an agent did before it died
             // is work on the task.
             let is_anew = from.is_closed();
             transaction.run("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
                      AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL
-                          OR json_extract(started, '$.loaded') IS NOT NULL)", params![plan.as_str(), id.as_str(), text(started), is_anew])?;
+                          OR json_extract(started, '$.loaded') IS NOT NULL)", params![plan, id, text(started), is_anew])?;
             // Who starts it last has it.
             transaction.change("UPDATE task SET started = json_remove(json_set(started, '$.session', ?3, '$.agent', ?4), '$.put_down')
                      WHERE plan = ?1 AND id = ?2 AND (?3 IS NOT NULL OR json_extract(started, '$.put_down') IS NOT NULL)", params![
-                    plan.as_str(),
-                    id.as_str(),
-                    started.session.as_ref().map(SessionId::as_str),
-                    started.agent.as_ref().map(AgentId::as_str),
+                    plan,
+                    id,
+                    started.session,
+                    started.agent,
                 ])?;
             Ok(Changed { from, ..changed })
         })
@@ -86,10 +85,10 @@ impl Ledger {
 
     /// What a task that was added is measured from until it is started.
     pub fn keep_baseline(&mut self, plan: &PlanId, id: &TaskId, baseline: &Started) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             transaction.run(
                 "UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND started IS NULL",
-                params![plan.as_str(), id.as_str(), text(baseline)],
+                params![plan, id, text(baseline)],
             )
         })
     }
@@ -106,7 +105,7 @@ impl Ledger {
         self.read(|connection| {
             let id = connection.first(
                 "SELECT task FROM evidence WHERE plan = ?1 AND passed = TRUE ORDER BY at DESC, task DESC LIMIT 1",
-                [plan.as_str()],
+                [plan],
                 |row| task_id(row, 0),
             )?;
             let task = id.map(|id| task::find(connection, plan, &id)).transpose()?;
@@ -117,22 +116,22 @@ impl Ledger {
 
     /// Who had the plan is gone: what was in progress can be begun again, and is counted. Which tasks that were.
     pub fn give_up(&mut self, plan: &PlanId, now: Millis) -> Result<Vec<TaskId>, LedgerError> {
-        self.write(|transaction, touched| give_up(transaction, touched, plan, None, now))
+        self.write(|transaction| give_up(transaction, plan, None, now))
     }
 
     /// How many attempts at a task came to nothing, where a run counts them.
     pub fn set_stuck(&mut self, plan: &PlanId, id: &TaskId, stuck: u32, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             set_stuck(transaction, plan, id, stuck, now)?;
-            touched.plan(plan);
+            transaction.touch(plan);
             Ok(())
         })
     }
 
     /// Adds a line to what is known of a task.
     pub fn note_task(&mut self, plan: &PlanId, id: &TaskId, line: &str, now: Millis) -> Result<Task, LedgerError> {
-        self.write(|transaction, touched| {
-            note(transaction, touched, plan, id, line, now)?;
+        self.write(|transaction| {
+            note(transaction, plan, id, line, now)?;
             task::find(transaction, plan, id)
         })
     }
@@ -140,7 +139,6 @@ impl Ledger {
 
 pub(super) fn note(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     id: &TaskId,
     line: &str,
@@ -151,25 +149,21 @@ pub(super) fn note(
     task::notes_within(&notes)?;
     transaction.run(
         "UPDATE task SET notes = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str(), notes, now.0],
+        params![plan, id, notes, now],
     )?;
-    touched.plan(plan);
+    transaction.touch(plan);
     Ok(())
 }
 
 fn started(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Started>, Fault> {
-    let found: Option<String> = connection.row(
-        "SELECT started FROM task WHERE plan = ?1 AND id = ?2",
-        [plan.as_str(), id.as_str()],
-        |row| row.get(0),
-    )?;
+    let found: Option<String> =
+        connection.row("SELECT started FROM task WHERE plan = ?1 AND id = ?2", params![plan, id], |row| row.get(0))?;
     Ok(found.map(|found| json(0, &found)).transpose()?)
 }
 
 /// Blocks a task that is still open. From a journal: a task that is gone or closed since stays as it is.
 pub(super) fn block_late(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     id: &TaskId,
     reason: &str,
@@ -178,12 +172,12 @@ pub(super) fn block_late(
     let open: bool = transaction.row(
         "SELECT EXISTS (SELECT 1 FROM task WHERE plan = ?1 AND id = ?2
                             AND status IN ('pending', 'in_progress') AND updated_at <= ?3)",
-        params![plan.as_str(), id.as_str(), then.0],
+        params![plan, id, then],
         |row| row.get(0),
     )?;
     if open {
         let change = StatusChange { to: Status::Blocked, reason: Some(reason.to_owned()), fence: None, now: then };
-        status::change(transaction, touched, plan, id, &change)?;
+        status::change(transaction, plan, id, &change)?;
     }
     Ok(())
 }
@@ -192,7 +186,6 @@ pub(super) fn block_late(
 /// journal: a task that was touched since stays as it is.
 pub(super) fn give_up(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     task: Option<&TaskId>,
     now: Millis,
@@ -200,19 +193,19 @@ pub(super) fn give_up(
     let ids: Vec<TaskId> = transaction.rows(
         "SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress' AND (?2 IS NULL OR id = ?2)
              AND updated_at <= ?3 ORDER BY position, id",
-        params![plan.as_str(), task.map(TaskId::as_str), now.0],
+        params![plan, task, now],
         |row| task_id(row, 0),
     )?;
     for id in &ids {
         if !has_failed_since_start(transaction, plan, id)? {
-            stuck(transaction, touched, plan, id, now)?;
+            stuck(transaction, plan, id, now)?;
         }
         transaction.run(
             "UPDATE task SET started = json_set(started, '$.given_up', ?3) WHERE plan = ?1 AND id = ?2",
-            params![plan.as_str(), id.as_str(), now.0],
+            params![plan, id, now],
         )?;
         let change = StatusChange { to: Status::Pending, reason: None, fence: None, now };
-        status::change(transaction, touched, plan, id, &change)?;
+        status::change(transaction, plan, id, &change)?;
     }
     Ok(ids)
 }
@@ -223,7 +216,7 @@ pub(super) fn has_failed_since_start(connection: &Connection, plan: &PlanId, id:
     let at = given_up.map_or(at, |given_up| given_up.max(at));
     connection.row(
         "SELECT EXISTS (SELECT 1 FROM evidence WHERE plan = ?1 AND task = ?2 AND passed = 0 AND at >= ?3)",
-        params![plan.as_str(), id.as_str(), at.0],
+        params![plan, id, at],
         |row| row.get(0),
     )
 }
@@ -237,48 +230,37 @@ pub(super) fn set_stuck(
 ) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str(), stuck, now.0],
+        params![plan, id, stuck, now],
     )
 }
 
-pub(super) fn stuck(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    plan: &PlanId,
-    id: &TaskId,
-    now: Millis,
-) -> Result<(), Fault> {
+pub(super) fn stuck(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET stuck_count = stuck_count + 1, updated_at = ?3 WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str(), now.0],
+        params![plan, id, now],
     )?;
-    touched.plan(plan);
+    transaction.touch(plan);
     Ok(())
 }
 
 /// Keeps a checkpoint. The second without progress counts against the task that was being done.
-pub(super) fn checkpoint(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    plan: &PlanId,
-    now: Millis,
-) -> Result<Checkpoint, Fault> {
+pub(super) fn checkpoint(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<Checkpoint, Fault> {
     let before = last_checkpoint(transaction, plan)?;
     let closed = transaction.row(
         "SELECT COUNT(*) FROM task WHERE plan = ?1 AND status IN ('done', 'blocked')",
-        [plan.as_str()],
+        [plan],
         |row| row.get(0),
     )?;
     let without_progress =
         before.filter(|before| before.closed >= closed).map_or(0, |before| before.without_progress) + 1;
     let kept = Checkpoint { at: now, closed, without_progress };
-    transaction.run("UPDATE plan SET checkpoint = ?2 WHERE id = ?1", params![plan.as_str(), text(&kept)])?;
-    touched.plan(plan);
+    transaction.run("UPDATE plan SET checkpoint = ?2 WHERE id = ?1", params![plan, text(&kept)])?;
+    transaction.touch(plan);
     if without_progress > 1 {
         let sql = "SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress'";
-        let current: Vec<TaskId> = transaction.rows(sql, [plan.as_str()], |row| task_id(row, 0))?;
+        let current: Vec<TaskId> = transaction.rows(sql, [plan], |row| task_id(row, 0))?;
         for id in &current {
-            stuck(transaction, touched, plan, id, now)?;
+            stuck(transaction, plan, id, now)?;
         }
     }
     Ok(kept)
@@ -286,6 +268,6 @@ pub(super) fn checkpoint(
 
 pub(super) fn last_checkpoint(connection: &Connection, plan: &PlanId) -> Result<Option<Checkpoint>, Fault> {
     let found: Option<String> =
-        connection.row("SELECT checkpoint FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?;
+        connection.row("SELECT checkpoint FROM plan WHERE id = ?1", [plan], |row| row.get(0))?;
     Ok(found.map(|found| json(0, &found)).transpose()?)
 }

@@ -40,7 +40,7 @@ impl Ledger {
             connection.rows(
                 "SELECT task, since, files, class FROM proof WHERE plan = ?1
                  AND (class IN ('executed', 'artifact', 'failed') OR class = 'observed' AND files <> x'')",
-                [plan.as_str()],
+                [plan],
                 |row| {
                     let files = SeenFile::decode(row.get_ref(2)?.as_blob()?);
                     let failed = row.get_ref(3)?.as_str()? == FAILED;
@@ -58,7 +58,7 @@ impl Ledger {
                  WHERE proof.plan = ?1 AND proof.class = 'claimed' AND task.kind IN ('main', 'remediation')
                  ORDER BY task.position, task.id",
             )?;
-            let mut rows = statement.query([plan.as_str()])?;
+            let mut rows = statement.query([plan])?;
             let mut claimed = TaskLines::default();
             while let Some(row) = rows.next()? {
                 claimed.push(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status: Status::Done });
@@ -73,7 +73,7 @@ impl Ledger {
             let mut statement = connection.prepare_cached(
                 "SELECT id, title FROM task WHERE plan = ?1 AND status = 'done' ORDER BY position, id",
             )?;
-            let mut rows = statement.query([plan.as_str()])?;
+            let mut rows = statement.query([plan])?;
             let mut lines = TaskLines::default();
             while let Some(row) = rows.next()? {
                 let id = task_id(row, 0)?;
@@ -90,11 +90,11 @@ impl Ledger {
         if seen.is_empty() {
             return Ok(());
         }
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut statement =
                 transaction.prepare_cached("UPDATE proof SET files = ?3 WHERE plan = ?1 AND task = ?2")?;
             for (task, files) in seen {
-                statement.execute(params![plan.as_str(), task.as_str(), SeenFile::encode(files)])?;
+                statement.execute(params![plan, task, SeenFile::encode(files)])?;
             }
             Ok(())
         })
@@ -109,7 +109,7 @@ impl Ledger {
 pub(super) fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<RunWork>, Fault> {
     let run: Option<(String, String)> = connection.first(
         "SELECT id, branch FROM run WHERE plan = ?1 ORDER BY started_at DESC LIMIT 1",
-        [plan.as_str()],
+        [plan],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let Some((run, branch)) = run else { return Ok(None) };
@@ -130,9 +130,9 @@ pub(super) fn keep(
     let took = evidence.seconds.map_or(0, |seconds| (seconds * 1_000.0).ceil() as u64);
     transaction.run("INSERT INTO proof (plan, task, class, since, files) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE SET class = excluded.class, since = excluded.since, files = excluded.files", params![
-            plan.as_str(),
-            id.as_str(),
-            evidence.class.as_str(),
+            plan,
+            id,
+            evidence.class,
             evidence.at.before(took).0,
             SeenFile::encode(&evidence.seen)
         ])
@@ -140,11 +140,10 @@ pub(super) fn keep(
 
 /// A done task whose check has failed since.
 pub(super) fn fail(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
-    transaction
-        .run("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2", params![plan.as_str(), id.as_str(), FAILED])
+    transaction.run("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2", params![plan, id, FAILED])
 }
 
 /// The task is open again.
 pub(super) fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
-    transaction.run("DELETE FROM proof WHERE plan = ?1 AND task = ?2", params![plan.as_str(), id.as_str()])
+    transaction.run("DELETE FROM proof WHERE plan = ?1 AND task = ?2", params![plan, id])
 }

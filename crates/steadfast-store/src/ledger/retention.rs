@@ -3,7 +3,6 @@
 use steadfast_model::{Millis, SessionId};
 
 use super::column::session_id;
-use super::slice::Touched;
 use super::{Ledger, LedgerError, session, step};
 use crate::ledger::bind::params;
 
@@ -30,7 +29,7 @@ impl Ledger {
             let mut statement = connection.prepare_cached("SELECT COUNT(*) FROM history WHERE session = ?1")?;
             let mut lines = 0;
             for id in sessions {
-                lines += statement.query_row([id.as_str()], |row| row.get::<_, u32>(0))? as usize;
+                lines += statement.query_row([id], |row| row.get::<_, u32>(0))? as usize;
             }
             Ok(lines)
         })
@@ -42,10 +41,10 @@ impl Ledger {
         if sessions.is_empty() {
             return Ok(forgotten);
         }
-        self.write(|transaction, touched: &mut Touched| {
+        self.write(|transaction| {
             let delete = |table: &str, key: &str, id: &SessionId| {
                 let sql = format!("DELETE FROM {table} WHERE {key} = ?1");
-                transaction.change(&sql, [id.as_str()])
+                transaction.change(&sql, [id])
             };
             for id in sessions {
                 forgotten.lines += delete("history", "session", id)?;
@@ -57,10 +56,9 @@ impl Ledger {
             step::sweep_keys(transaction)?;
             for id in sessions {
                 for plan in session::plans_of(transaction, id)? {
-                    touched.plan(&plan);
+                    transaction.touch(&plan);
                 }
-                transaction
-                    .run("UPDATE plan SET owner = NULL, owner_since = NULL WHERE owner = ?1", params![id.as_str()])?;
+                transaction.run("UPDATE plan SET owner = NULL, owner_since = NULL WHERE owner = ?1", params![id])?;
             }
             Ok(())
         })?;

@@ -1,7 +1,7 @@
 use rusqlite::Row;
 use steadfast_model::{Change, EventKind, Fact, Host, Millis, OwnerEnd, PlanId, Record, Ruling, SessionId, State};
 
-use super::column::{count, millis, plan_id, session_id, signed, word};
+use super::column::{count, millis, plan_id, session_id, word};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::{AsGiven, params};
@@ -92,7 +92,7 @@ fn is_refusal(record: &Record) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
-    connection.first(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"), [id.as_str()], from_row)
+    connection.first(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"), [id], from_row)
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(), Fault> {
@@ -104,22 +104,22 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(),
                  tool_calls = excluded.tool_calls, refusals = excluded.refusals"
         ),
         params![
-            row.id.as_str(),
-            row.host.as_str(),
+            row.id,
+            row.host,
             row.worktree.as_deref().map(AsGiven),
-            row.started_at.0,
-            row.last_at.0,
-            row.ended.as_ref().map(|end| end.at.0),
-            row.ended.as_ref().map(|end| end.reason.as_str()),
-            signed(row.prompts),
-            signed(row.tool_calls),
-            signed(row.refusals),
+            row.started_at,
+            row.last_at,
+            row.ended.as_ref().map(|end| end.at),
+            row.ended.as_ref().map(|end| &end.reason),
+            row.prompts,
+            row.tool_calls,
+            row.refusals,
         ],
     )
 }
 
 pub(super) fn plans_of(connection: &Connection, id: &SessionId) -> Result<Vec<PlanId>, Fault> {
-    connection.rows("SELECT id FROM plan WHERE owner = ?1", [id.as_str()], |row| plan_id(row, 0))
+    connection.rows("SELECT id FROM plan WHERE owner = ?1", [id], |row| plan_id(row, 0))
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {

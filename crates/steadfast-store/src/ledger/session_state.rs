@@ -4,7 +4,7 @@ use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
-    State, Tally,
+    State, Tally, labels,
 };
 
 use super::column::{json, millis, session_id, text, word};
@@ -35,25 +35,14 @@ pub struct ScoredStep {
     pub timestamp: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionStatus {
-    /// At work.
-    Active,
-    /// Its last turn came to its end.
-    Completed,
-    /// It ended in the middle of a turn, or after a budget was spent.
-    Abandoned,
-}
-
-impl SessionStatus {
-    const ALL: [Self; 3] = [Self::Active, Self::Completed, Self::Abandoned];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Abandoned => "abandoned",
-        }
+labels! {
+    pub enum SessionStatus {
+        /// At work.
+        Active = "active",
+        /// Its last turn came to its end.
+        Completed = "completed",
+        /// It ended in the middle of a turn, or after a budget was spent.
+        Abandoned = "abandoned",
     }
 }
 
@@ -212,11 +201,7 @@ fn is_kept(change: &Change) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, session: &SessionId) -> Result<Option<SessionState>, Fault> {
-    connection.first(
-        &format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"),
-        [session.as_str()],
-        from_row,
-    )
+    connection.first(&format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"), [session], from_row)
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(), Fault> {
@@ -242,12 +227,12 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
             text(&row.keywords()),
             text(&row.drift_history),
             row.escalation_count(),
-            row.last_checked_at.map(|at| at.0),
-            row.status.as_str(),
+            row.last_checked_at,
+            row.status,
             row.course().as_str(),
             text(&row.tally()),
-            row.state.started_at.0,
-            row.state.last_at.0,
+            row.state.started_at,
+            row.state.last_at,
             text(&row.tags()),
         ],
     )

@@ -19,7 +19,7 @@ impl Ledger {
                  WHERE task.plan = ?1 AND task.status = 'in_progress' AND holder IS NOT NULL AND holder IS NOT ?2
                    AND session.ended_at IS NULL AND json_extract(task.started, '$.put_down') IS NULL
                  ORDER BY task.position, task.id",
-                params![plan.as_str(), session.map(SessionId::as_str)],
+                params![plan, session],
                 |row| Ok(Leased { task: task_id(row, 0)?, session: SessionId::new(row.get::<_, String>(1)?) }),
             )
         })
@@ -32,7 +32,7 @@ impl Ledger {
                 "SELECT id, files FROM task WHERE plan = ?1 AND status IN ('pending', 'in_progress') AND files <> '[]'
                  ORDER BY position, id LIMIT ?2",
             )?;
-            let mut rows = statement.query(params![plan.as_str(), i64::try_from(most).unwrap_or(i64::MAX)])?;
+            let mut rows = statement.query(params![plan, most])?;
             let mut found: Vec<TaskFile> = Vec::new();
             while let Some(row) = rows.next()? {
                 let (task, paths) = (task_id(row, 0)?, json::<Vec<String>>(1, &row.get::<_, String>(1)?)?);
@@ -58,6 +58,6 @@ pub(super) fn put_down(transaction: &Transaction<'_>, plan: &PlanId, session: &S
     transaction.run(
         "UPDATE task SET started = json_set(started, '$.put_down', 1) WHERE plan = ?1 AND status = 'in_progress'
                 AND json_extract(started, '$.session') = ?2",
-        params![plan.as_str(), session.as_str()],
+        params![plan, session],
     )
 }

@@ -40,18 +40,6 @@ impl From<PlanView> for Held {
     }
 }
 
-/// The plans a transaction changed.
-#[derive(Debug, Default)]
-pub(super) struct Touched(BTreeSet<PlanId>);
-
-impl Touched {
-    pub(super) fn plan(&mut self, id: &PlanId) {
-        if !self.0.contains(id) {
-            self.0.insert(id.clone());
-        }
-    }
-}
-
 /// A plan that changes all the time, whose slice is written now and then.
 #[derive(Debug)]
 pub(super) struct HeldBack {
@@ -61,25 +49,17 @@ pub(super) struct HeldBack {
 }
 
 impl HeldBack {
-    pub(super) fn take_from(&mut self, touched: &mut Touched) {
-        self.behind |= touched.0.remove(&self.plan);
+    pub(super) fn take_from(&mut self, touched: &mut BTreeSet<PlanId>) {
+        self.behind |= touched.remove(&self.plan);
     }
 }
 
-/// The slice of this worktree's plan: of those with open tasks the last written that no run works off, else the last
-/// written of them, else of all.
-pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
-    let worktree = redact(worktree);
-    read(state_dir, |view| view.worktree == worktree)
-}
-
-/// The same as a session sees it: the list of another session's host is none of its business.
+/// The slice of this worktree's plan as a session sees it: of those with open tasks the last written that no run works
+/// off, else the last written of them, else of all. The list of another session's host is none of its business.
 pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> Option<PlanView> {
     let worktree = redact(worktree);
-    read(state_dir, |view| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view)))
-}
-
-fn read(state_dir: &Path, is_meant: impl Fn(&PlanView) -> bool) -> Option<PlanView> {
+    let is_meant =
+        |view: &PlanView| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view));
     slices(&state_dir.join("plans"))
         .filter_map(|path| {
             let view: PlanView = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
@@ -107,13 +87,13 @@ impl Ledger {
     pub fn catch_up(&mut self) {
         if let Some(held) = self.held_back.as_mut().filter(|held| held.behind) {
             held.behind = false;
-            let touched = Touched([held.plan.clone()].into());
+            let touched = BTreeSet::from([held.plan.clone()]);
             self.replace_slices(&touched);
         }
     }
 
-    pub(super) fn replace_slices(&self, touched: &Touched) {
-        let result = if touched.0.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
+    pub(super) fn replace_slices(&self, touched: &BTreeSet<PlanId>) {
+        let result = if touched.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
         // The commit stands, and a hook that cannot open the ledger reads the plan as it was before.
         if let Err(error) = result {
             log_now(&self.state_dir, &format!("{error}: {}", error.source));
@@ -136,8 +116,8 @@ impl Ledger {
     pub fn renew_slices(&self) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
         let failed = |source: Source| SliceError { path: directory.clone(), source };
-        let plans = self.read(plan::ids).map_err(|error| failed(error.into()))?;
-        self.try_replace_slices(&Touched(plans.iter().cloned().collect()))?;
+        let plans: BTreeSet<PlanId> = self.read(plan::ids).map_err(|error| failed(error.into()))?;
+        self.try_replace_slices(&plans)?;
         let names: BTreeSet<_> = plans.iter().map(file_name).collect();
         for path in slices(&directory).filter(|path| !names.contains(&name_of(path))) {
             fs::remove_file(&path).map_err(|source| SliceError { path, source: source.into() })?;
@@ -166,11 +146,11 @@ impl Ledger {
         Ok(stale)
     }
 
-    fn try_replace_slices(&self, touched: &Touched) -> Result<(), SliceError> {
+    fn try_replace_slices(&self, touched: &BTreeSet<PlanId>) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
         let _lock = lock(&directory, self.busy)
             .map_err(|source| SliceError { path: directory.clone(), source: source.into() })?;
-        for plan in &touched.0 {
+        for plan in touched {
             let path = directory.join(file_name(plan));
             self.replace_slice(plan, &path).map_err(|source| SliceError { path, source })?;
         }

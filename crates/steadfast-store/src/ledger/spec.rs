@@ -1,16 +1,16 @@
 //! Plans that come from a spec: how they get in, what they are for, and how they are put away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Task, TaskId};
 
 use super::column::{exact, json, text, with_checks};
 use super::error::Fault;
-use super::order::position;
+use super::frozen::{self, Frozen};
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
-use super::task::{self, NewTask};
+use super::task::{self, Coming, NewTask};
 use super::{Ledger, LedgerError, added, loops, run};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -83,6 +83,24 @@ pub struct Head {
     pub estimates: BTreeMap<TaskId, u64>,
 }
 
+impl Head {
+    /// Of a compiled plan, with the hash over what was authored.
+    pub(super) fn of(plan: &Plan, hash: &str) -> Self {
+        Self {
+            hash: Some(hash.to_owned()),
+            text: None,
+            description: plan.description.clone(),
+            constraints: plan.constraints.clone(),
+            criteria: plan.criteria.clone(),
+            checks: plan.checks.clone(),
+            must_nots: Vec::new(),
+            promise: plan.promise.clone(),
+            phases: plan.phases.clone(),
+            estimates: plan.estimates.clone(),
+        }
+    }
+}
+
 /// A plan of this worktree, as a listing shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRow {
@@ -100,7 +118,7 @@ impl Ledger {
         for planned in &plan.tasks {
             task::new_within(&as_new(planned, added_by))?;
         }
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let before = of_source(transaction, worktree, source)?;
             if let Some(before) = &before
                 && is_same(transaction, before, plan)?
@@ -123,29 +141,18 @@ impl Ledger {
                 Some(before) => head(transaction, before)?.must_nots,
                 None => Vec::new(),
             };
-            let head = Head {
-                hash: Some(hash.to_owned()),
-                text: loading.text.map(str::to_owned),
-                must_nots,
-                description: plan.description.clone(),
-                constraints: plan.constraints.clone(),
-                criteria: plan.criteria.clone(),
-                checks: plan.checks.clone(),
-                promise: plan.promise.clone(),
-                phases: plan.phases.clone(),
-                estimates: plan.estimates.clone(),
-            };
-            put_head(transaction, &id, &head)?;
+            let text = loading.text.map(str::to_owned);
+            put_head(transaction, &id, &Head { text, must_nots, ..Head::of(plan, hash) })?;
             put_tasks(transaction, &id, &loading)?;
             for (command, definition) in frozen {
-                super::frozen::put(transaction, &id, command, definition, now)?;
+                frozen::put(transaction, &id, [command, definition], Frozen::Changes, now)?;
             }
-            touched.plan(&id);
+            transaction.touch(&id);
             let Some(before) = before else { return Ok(Loaded::New(id)) };
             let kept = carry_over(transaction, &before, &id)?;
             loops::follow_plan(transaction, &before, &id)?;
             put_away(transaction, &before, now)?;
-            touched.plan(&before);
+            transaction.touch(&before);
             Ok(Loaded::Replaced { plan: id, kept })
         })
     }
@@ -196,10 +203,10 @@ impl Ledger {
 
     /// Archives a plan: it is nobody's then, and kept with its evidence.
     pub fn clear_plan(&mut self, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, plan)?;
             put_away(transaction, plan, now)?;
-            touched.plan(plan);
+            transaction.touch(plan);
             Ok(())
         })
     }
@@ -207,17 +214,17 @@ impl Ledger {
 
 pub(super) fn head(connection: &Connection, plan: &PlanId) -> Result<Head, Fault> {
     let text: Option<String> =
-        connection.first("SELECT head FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?.flatten();
+        connection.first("SELECT head FROM plan WHERE id = ?1", [plan], |row| row.get(0))?.flatten();
     Ok(text.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
 }
 
 pub(super) fn put_head(transaction: &Transaction<'_>, plan: &PlanId, head: &Head) -> Result<(), Fault> {
-    transaction.run("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), with_checks(head, &head.checks)])
+    transaction.run("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan, with_checks(head, &head.checks)])
 }
 
 fn row(connection: &Connection, plan: &PlanId) -> Result<PlanRow, Fault> {
     let (title, source, added_by) =
-        connection.row("SELECT title, source, added_by FROM plan WHERE id = ?1", [plan.as_str()], |row| {
+        connection.row("SELECT title, source, added_by FROM plan WHERE id = ?1", [plan], |row| {
             Ok((row.get(0)?, row.get(1)?, super::column::word(row, 2, &AddedBy::ALL, AddedBy::as_str)?))
         })?;
     Ok(PlanRow { id: plan.clone(), title, source, added_by, head: head(connection, plan)? })
@@ -249,39 +256,17 @@ pub(super) fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
 /// Tasks first, then what they wait for: an author may name what comes later.
 fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) -> Result<(), Fault> {
     let Loading { plan, added_by, baseline, now, .. } = *loading;
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, waits,
-                           started, added_by, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-    )?;
     for planned in &plan.tasks {
-        let mut waits: Vec<&TaskId> = planned.blocked_by.iter().collect();
-        waits.sort_unstable();
-        waits.dedup();
-        insert.execute(params![
-            id.as_str(),
-            planned.id.as_str(),
-            position(&planned.id),
-            planned.title,
-            planned.kind.as_str(),
-            planned.task_type.map(steadfast_model::TaskType::as_str),
-            planned.phase,
-            planned.item,
-            text(&planned.files),
-            planned.notes,
-            planned.verify.as_ref().map(exact),
-            Status::Pending.as_str(),
-            i64::try_from(waits.len()).unwrap_or(i64::MAX),
-            at_load(planned.verify.as_ref(), &planned.files, baseline, now).as_ref().map(text),
-            added_by.as_str(),
-            now.0,
-        ])?;
+        let waits: BTreeSet<&TaskId> = planned.blocked_by.iter().collect();
+        let started = at_load(planned.verify.as_ref(), &planned.files, baseline, now);
+        let coming = Coming { waits: waits.len(), started: started.as_ref(), ..Coming::PENDING }.of(planned);
+        task::put(transaction, id, &planned.id, &as_new(planned, added_by), &coming, now)?;
     }
     let mut depend = transaction
         .prepare_cached("INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
     for planned in &plan.tasks {
         for before in &planned.blocked_by {
-            depend.execute(params![id.as_str(), planned.id.as_str(), before.as_str()])?;
+            depend.execute(params![id, planned.id, before])?;
         }
     }
     Ok(())
@@ -375,33 +360,33 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
          WHERE task.plan = ?2 AND old.plan = ?1 AND old.id = task.id AND old.title = task.title
            AND old.kind = task.kind AND old.type IS task.type AND old.files = task.files AND old.verify IS task.verify
            AND old.status <> 'pending'",
-        params![before.as_str(), plan.as_str()],
+        params![before, plan],
     )?;
     transaction.execute(
         "INSERT INTO evidence (plan, task, number, class, passed, at, body)
          SELECT ?2, evidence.task, number, class, passed, at, body FROM evidence
          JOIN task ON task.plan = ?2 AND task.id = evidence.task AND task.status <> 'pending'
          WHERE evidence.plan = ?1",
-        params![before.as_str(), plan.as_str()],
+        params![before, plan],
     )?;
     transaction.execute(
         "INSERT INTO proof (plan, task, class, since, files)
          SELECT ?2, proof.task, class, since, proof.files FROM proof
          JOIN task ON task.plan = ?2 AND task.id = proof.task AND task.status = 'done'
          WHERE proof.plan = ?1",
-        params![before.as_str(), plan.as_str()],
+        params![before, plan],
     )?;
     transaction.execute(
         "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
          SELECT ?2, number, phase, what, why, added_by, at FROM decision WHERE plan = ?1",
-        params![before.as_str(), plan.as_str()],
+        params![before, plan],
     )?;
     added::carry_over(transaction, before, plan)?;
     count_all_waits(transaction, plan)?;
     transaction.execute(
         "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = (SELECT owner_since FROM plan WHERE id = ?1)
          WHERE id = ?2",
-        params![before.as_str(), plan.as_str()],
+        params![before, plan],
     )?;
     Ok(kept)
 }
@@ -415,17 +400,17 @@ pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> R
                 CROSS JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
                 WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')
              WHERE plan = ?1",
-        [plan.as_str()],
+        [plan],
     )
 }
 
 pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
-        params![plan.as_str(), now.0],
+        params![plan, now],
     )?;
     // What a check still says of it changes nothing any more.
-    transaction.change("DELETE FROM running WHERE plan = ?1", [plan.as_str()])?;
+    transaction.change("DELETE FROM running WHERE plan = ?1", [plan])?;
     run::end_of_plan(transaction, plan, now)
 }
 

@@ -2,7 +2,6 @@ use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
 
 use super::error::Fault;
 use super::lease::{self, Fence};
-use super::slice::Touched;
 use super::{Ledger, LedgerError, proof, task};
 use crate::ledger::bind::params;
 use crate::ledger::connection::Transaction;
@@ -30,13 +29,12 @@ impl Ledger {
     /// Moves a task on. To the status it already has: nothing happens. Who may unblock is the caller's to know.
     pub fn set_status(&mut self, plan: &PlanId, id: &TaskId, change: StatusChange) -> Result<Changed, LedgerError> {
         task::reason_within(change.reason.as_deref().unwrap_or_default())?;
-        self.write(|transaction, touched| self::change(transaction, touched, plan, id, &change))
+        self.write(|transaction| self::change(transaction, plan, id, &change))
     }
 }
 
 pub(super) fn change(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     id: &TaskId,
     change: &StatusChange,
@@ -62,7 +60,7 @@ pub(super) fn change(
         }
         _ => {}
     }
-    touched.plan(plan);
+    transaction.touch(plan);
     Ok(Changed { task: task::find(transaction, plan, id)?, from, earned })
 }
 
@@ -71,7 +69,7 @@ fn tell_waiting(transaction: &Transaction<'_>, task: &Task, more: i64) -> Result
     transaction.run(
         "UPDATE task SET waits = waits + ?3
              WHERE plan = ?1 AND id IN (SELECT task FROM dependency WHERE plan = ?1 AND blocked_by = ?2)",
-        params![task.plan.as_str(), task.id.as_str(), more],
+        params![task.plan, task.id, more],
     )
 }
 
@@ -92,7 +90,7 @@ fn close_first(transaction: &Transaction<'_>, task: &Task, change: &StatusChange
     }
     let rows = transaction.change(
         "UPDATE task SET first_closed_at = ?3 WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL",
-        params![task.plan.as_str(), task.id.as_str(), change.now.0],
+        params![task.plan, task.id, change.now],
     )?;
     Ok(rows == 1)
 }
@@ -101,6 +99,6 @@ fn update(transaction: &Transaction<'_>, task: &Task, change: &StatusChange) -> 
     let reason = change.reason.as_deref().filter(|_| change.to == Status::Blocked);
     transaction.run(
         "UPDATE task SET status = ?3, block_reason = ?4, updated_at = ?5 WHERE plan = ?1 AND id = ?2",
-        params![task.plan.as_str(), task.id.as_str(), change.to.as_str(), reason, change.now.0],
+        params![task.plan, task.id, change.to, reason, change.now],
     )
 }

@@ -44,7 +44,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::File => "file",
             Self::Folder => "folder",
@@ -61,7 +61,7 @@ impl Ledger {
                 "SELECT {COLUMNS} FROM steps WHERE session_id = ?1 ORDER BY timestamp DESC, number DESC LIMIT ?2"
             ))?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement.query_map(params![session.as_str(), limit], from_row)?;
+            let rows = statement.query_map(params![session, limit], from_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
@@ -85,19 +85,19 @@ pub(super) fn insert(
         params![
             // The line is in it: a number is given again when a state was lost.
             format!("{session}/{sequence}/{}", step.number),
-            session.as_str(),
-            step.kind.as_str(),
+            session,
+            step.kind,
             text(&step.paths),
             text(&folders),
             step.command,
             step.reasons.join("; "),
             step.score.get(),
             step.score.severity().as_str(),
-            step.level.as_str(),
+            step.level,
             step.correction,
             step.score.is_validated(),
             text(&words),
-            at.0,
+            at,
         ],
     )?;
     if !step.score.is_validated() {
@@ -113,7 +113,7 @@ pub(super) fn insert(
     let folders = folders.into_iter().map(|folder| (Key::Folder, folder));
     let words = words.iter().map(|word| (Key::Word, word.as_str()));
     for (kind, key) in files.chain(folders).chain(words) {
-        statement.execute(params![kind.as_str(), key, action, session.as_str(), at.0, number])?;
+        statement.execute(params![kind, key, action, session, at, number])?;
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ pub(super) fn with_key(
          GROUP BY action ORDER BY 1 DESC, step DESC LIMIT ?4",
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let values = params![kind.as_str(), key, without.map(SessionId::as_str), most];
+    let values = params![kind, key, without, most];
     let rows = statement.query_map(values, |row| Ok((millis(row, 0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Row;
-use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
+use steadfast_model::{AddedBy, Check, Millis, PlanId, PlannedTask, Status, Task, TaskId, TaskKind, TaskType};
 
 use super::column::{exact, json, millis, optional_word, task_id, text, word};
 use super::error::Fault;
 use super::nearest::nearest;
 use super::order::{leading_number, position};
+use super::progress::Started;
 use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -98,7 +99,7 @@ pub(super) const READY: &str = "status = 'pending' AND waits = 0";
 impl Ledger {
     pub fn add_task(&mut self, plan: &PlanId, new: NewTask, now: Millis) -> Result<Task, LedgerError> {
         new_within(&new)?;
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, plan)?;
             let id = match new.id.clone() {
                 Some(id) if exists(transaction, plan, &id)? => {
@@ -116,7 +117,7 @@ impl Ledger {
             }
             insert(transaction, plan, &id, &new, now)?;
             count_waits(transaction, plan, &id)?;
-            touched.plan(plan);
+            transaction.touch(plan);
             find(transaction, plan, &id)
         })
     }
@@ -159,10 +160,34 @@ impl Ledger {
             plan::require(connection, plan)?;
             connection.rows(
                 "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' ORDER BY position, id",
-                [plan.as_str()],
+                [plan],
                 |row| Ok(Blocked { task: task_id(row, 0)?, reason: row.get(1)? }),
             )
         })
+    }
+}
+
+/// How a task stands as it comes into a plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming<'a> {
+    pub(super) phase: Option<&'a str>,
+    pub(super) item: Option<u32>,
+    pub(super) status: Status,
+    /// Why it is blocked.
+    pub(super) reason: Option<&'a str>,
+    /// How many tasks it waits for.
+    pub(super) waits: usize,
+    pub(super) started: Option<&'a Started>,
+}
+
+impl<'a> Coming<'a> {
+    /// Nothing is done, and nothing is known of it.
+    pub(super) const PENDING: Self =
+        Self { phase: None, item: None, status: Status::Pending, reason: None, waits: 0, started: None };
+
+    /// In the phase of this planned task.
+    pub(super) fn of(self, planned: &'a PlannedTask) -> Self {
+        Self { phase: planned.phase.as_deref(), item: planned.item, ..self }
     }
 }
 
@@ -173,22 +198,45 @@ pub(super) fn insert(
     new: &NewTask,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction.run("INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)", params![
-            plan.as_str(),
-            id.as_str(),
+    put(transaction, plan, id, new, &Coming::PENDING, now)?;
+    wait_for(transaction, plan, id, &new.blocked_by)
+}
+
+/// Without what it waits for.
+pub(super) fn put(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    new: &NewTask,
+    coming: &Coming<'_>,
+    now: Millis,
+) -> Result<(), Fault> {
+    let Coming { phase, item, status, reason, waits, started } = *coming;
+    transaction.run(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, block_reason,
+                           waits, started, first_closed_at, added_by, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+        params![
+            plan,
+            id,
             position(id),
             new.title,
-            new.kind.as_str(),
-            new.task_type.map(TaskType::as_str),
+            new.kind,
+            new.task_type,
+            phase,
+            item,
             text(&new.files),
             new.notes,
             new.verify.as_ref().map(exact),
-            Status::Pending.as_str(),
-            new.added_by.as_str(),
-            now.0,
-        ])?;
-    wait_for(transaction, plan, id, &new.blocked_by)
+            status,
+            reason,
+            waits,
+            started.map(text),
+            status.is_closed().then_some(now),
+            new.added_by,
+            now,
+        ],
+    )
 }
 
 fn wait_for(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, before: &[TaskId]) -> Result<(), Fault> {
@@ -196,7 +244,7 @@ fn wait_for(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, before: &
         "INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT (plan, task, blocked_by) DO NOTHING",
     )?;
     for dependency in before {
-        statement.execute(params![plan.as_str(), id.as_str(), dependency.as_str()])?;
+        statement.execute(params![plan, id, dependency])?;
     }
     Ok(())
 }
@@ -230,7 +278,7 @@ fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId
                  SELECT dependency.blocked_by FROM dependency JOIN before ON dependency.task = before.id
                  WHERE dependency.plan = ?1)
              SELECT EXISTS (SELECT 1 FROM before WHERE id = ?3)",
-        [plan.as_str(), first.as_str(), second.as_str()],
+        params![plan, first, second],
         |row| row.get(0),
     )
 }
@@ -243,7 +291,7 @@ fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Res
                 CROSS JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
                 WHERE dependency.plan = ?1 AND dependency.task = ?2 AND before.status <> 'done')
              WHERE plan = ?1 AND id = ?2",
-        params![plan.as_str(), id.as_str()],
+        params![plan, id],
     )
 }
 
@@ -258,7 +306,7 @@ fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> 
     // Positions of ids that begin with a number are below `:`, the byte after `9`.
     let last = connection.first(
         "SELECT id FROM task WHERE plan = ?1 AND position < ':' ORDER BY position DESC LIMIT 1",
-        [plan.as_str()],
+        [plan],
         |row| task_id(row, 0),
     )?;
     let mut number = last.as_ref().and_then(leading_number).unwrap_or(0);
@@ -272,19 +320,17 @@ fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> 
 }
 
 pub(super) fn exists(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM task WHERE plan = ?1 AND id = ?2")?
-        .exists([plan.as_str(), id.as_str()])?)
+    Ok(connection.prepare_cached("SELECT 1 FROM task WHERE plan = ?1 AND id = ?2")?.exists(params![plan, id])?)
 }
 
 pub(super) fn ids(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
-    connection.rows("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id", [plan.as_str()], |row| task_id(row, 0))
+    connection.rows("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id", [plan], |row| task_id(row, 0))
 }
 
 pub(super) fn find(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Task, Fault> {
     let found = connection.first(
         &format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND id = ?2"),
-        [plan.as_str(), id.as_str()],
+        params![plan, id],
         |row| from_row(plan, row),
     )?;
     let Some(mut task) = found else { return Err(unknown(connection, plan, id)?.into()) };
@@ -297,7 +343,7 @@ fn blocked_by(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Vec
         "SELECT dependency.blocked_by FROM dependency
          JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?1 AND dependency.task = ?2 ORDER BY before.position, before.id",
-        [plan.as_str(), id.as_str()],
+        params![plan, id],
         |row| task_id(row, 0),
     )
 }
@@ -341,7 +387,7 @@ fn ready(connection: &Connection, plan: &PlanId, limit: &str) -> Result<Vec<Task
 fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"),
-        [plan.as_str()],
+        [plan],
         |row| from_row(plan, row),
     )
 }
@@ -352,7 +398,7 @@ fn dependencies(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskI
          JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?1 ORDER BY before.position, before.id",
     )?;
-    let mut rows = statement.query([plan.as_str()])?;
+    let mut rows = statement.query([plan])?;
     let mut dependencies: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         dependencies.entry(task_id(row, 0)?).or_default().push(task_id(row, 1)?);

@@ -69,7 +69,7 @@ pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> SealState {
         }
         (Ok(PathLook::There(found)), Kind::File | Kind::Link) => found,
     };
-    if entry.kind == Kind::File && found.is_file() && entry.stamp.is_some() && entry.stamp == Stamp::of(&found) {
+    if entry.kind == Kind::File && found.is_file() && entry.stamp == Some(Stamp::of(&found)) {
         return SealState::Same;
     }
     match (has_content(&root.join(path), &found, entry), entry.kind) {

@@ -2,9 +2,10 @@
 
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 
-use super::table::{Clock, Entry, Kind, SealFolder, Stamp, mode, open_plain};
+use super::table::{Clock, Entry, Kind, SealFolder, Stamp, open_plain};
 use crate::digest;
 
 /// What is larger has no copy.
@@ -78,8 +79,7 @@ pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
 
 /// The text of a link.
 pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
-    let text = fs::read_link(path)?;
-    Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()))
+    Ok(std::os::unix::ffi::OsStringExt::into_vec(fs::read_link(path)?.into_os_string()))
 }
 
 /// What is to be sealed of a path; none for what cannot be: a folder, a pipe, what is behind a link.
@@ -90,7 +90,7 @@ pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -
         PathLook::There(found) => found,
     };
     let at = root.join(path);
-    let mode = mode(&found);
+    let mode = found.mode();
     if found.is_symlink() {
         let text = link_text(&at)?;
         let id = digest::of_bytes(&text);
@@ -103,7 +103,7 @@ pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -
     }
     let entry = |id, size, copy, stamp| Some(Entry { kind: Kind::File, id, size, mode, copy, stamp });
     if found.len() > READ {
-        return Ok(entry(None, found.len(), false, Stamp::of(&found)));
+        return Ok(entry(None, found.len(), false, Some(Stamp::of(&found))));
     }
     let mut file = open_plain(&at)?;
     if found.len() > COPIED {

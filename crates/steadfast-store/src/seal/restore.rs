@@ -48,17 +48,18 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
         table.stuck.insert(path.clone());
         let _ = seal.renew(&table);
     }
+    let at = Broken { place, root, path: &path, now };
     let restored = match &entry {
         Some(entry) if !matches!(compare(root, &path, entry), SealState::Broken(_)) => Ok(Restored::AsSealed),
-        Some(entry) if entry.kind == Kind::Absent => take_away(place, root, &path, now),
+        Some(entry) if entry.kind == Kind::Absent => take_away(&at),
         Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
-            Some(bytes) => put_back_sealed(place, root, &path, entry, &bytes, now),
+            Some(bytes) => put_back_sealed(&at, entry, &bytes),
             None => {
                 log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy of it to put back"));
                 Ok(Restored::NoCopy)
             }
         },
-        None if created(root, &table).contains(&path) => take_away(place, root, &path, now),
+        None if created(root, &table).contains(&path) => take_away(&at),
         None => return Ok(Restored::NotSealed),
     };
     let mut renewed = match &restored {
@@ -90,15 +91,17 @@ pub fn restore_later(place: &Place, scope: &GateScope, root: &Path, paths: &[Str
     seal.renew(&table)
 }
 
-fn put_back_sealed(
-    place: &Place,
-    root: &Path,
-    path: &str,
-    entry: &Entry,
-    bytes: &[u8],
+/// A path of a checkout that is not as it was sealed.
+struct Broken<'a> {
+    place: &'a Place,
+    root: &'a Path,
+    path: &'a str,
     now: Millis,
-) -> io::Result<Restored> {
-    let kept = put_back(place, root, path, entry, bytes, now)?;
+}
+
+fn put_back_sealed(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<Restored> {
+    let Broken { place, root, path, now } = *at;
+    let kept = put_back(at, entry, bytes)?;
     if let SealState::Broken(_) = compare(root, path, entry) {
         log_line(place, now, &format!("`{path}` is not as sealed, although it was put back"));
         return Err(io::Error::other("it was written, and is another again"));
@@ -108,14 +111,16 @@ fn put_back_sealed(
     Ok(Restored::PutBack { kept })
 }
 
-fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
-    let Some(kept) = clear(place, root, path, now)? else { return Ok(Restored::AsSealed) };
+fn take_away(at: &Broken<'_>) -> io::Result<Restored> {
+    let Broken { place, path, now, .. } = *at;
+    let Some(kept) = clear(at)? else { return Ok(Restored::AsSealed) };
     log_line(place, now, &format!("`{path}` was not there when the gate closed; it is in `{}`", kept.display()));
     Ok(Restored::MovedAside { kept })
 }
 
 /// Moves aside what lies at a path, or what is in the way to it.
-fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Option<PathBuf>> {
+fn clear(at: &Broken<'_>) -> io::Result<Option<PathBuf>> {
+    let Broken { place, root, path, now } = *at;
     match look(root, path)? {
         PathLook::Nothing => Ok(None),
         PathLook::There(_) => move_aside(place, &root.join(path), now),
@@ -123,14 +128,8 @@ fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Opti
     }
 }
 
-fn put_back(
-    place: &Place,
-    root: &Path,
-    path: &str,
-    entry: &Entry,
-    bytes: &[u8],
-    now: Millis,
-) -> io::Result<Option<PathBuf>> {
+fn put_back(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<Option<PathBuf>> {
+    let Broken { root, path, .. } = *at;
     let mut kept = None;
     // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
     let mut draft = match look(root, path)? {
@@ -144,7 +143,7 @@ fn put_back(
                 return Ok(kept);
             }
         }
-        if let Some(aside) = clear(place, root, path, now)? {
+        if let Some(aside) = clear(at)? {
             kept = Some(aside);
         }
         match lay(root, path, entry, bytes, draft.take()) {

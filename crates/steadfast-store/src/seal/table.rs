@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -104,15 +105,14 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(found: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
+    pub(super) fn of(found: &Metadata) -> Self {
         let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
-        Some(Self {
+        Self {
             inode: found.ino(),
             size: found.len(),
             mtime_ns: ns(found.mtime(), found.mtime_nsec()),
             ctime_ns: ns(found.ctime(), found.ctime_nsec()),
-        })
+        }
     }
 
     /// Whether a write after `now` must have another time than this: clocks tick in steps, some file systems in seconds.
@@ -229,21 +229,14 @@ impl Clock {
 
     pub(super) fn settled(self, found: &Metadata) -> Option<Stamp> {
         let now = self.now_ns?;
-        Stamp::of(found).filter(|stamp| stamp.is_settled(now))
+        Some(Stamp::of(found)).filter(|stamp| stamp.is_settled(now))
     }
-}
-
-pub(crate) fn mode(found: &Metadata) -> u32 {
-    std::os::unix::fs::MetadataExt::mode(found)
 }
 
 /// Opens a file for reading, never a link or what would keep us waiting.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
-    let file = options.open(path)?;
+    let file = File::options().read(true).custom_flags(flags.cast_signed()).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::other("not a file")),

@@ -4,6 +4,7 @@
 //! tree is drawn out of it: from then on it has an entry and a copy like any other, and is mended and renewed like one.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -203,7 +204,7 @@ fn entry_of(seal: &SealFolder, root: &Path, path: &str, held: InTree) -> io::Res
 /// A tree knows of a file only whether it can be executed. Who else may read it is taken from what stands there.
 fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
     let standing = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
-    let read_by = standing.map_or(0o644, |found| super::mode(&found) & 0o666);
+    let read_by = standing.map_or(0o644, |found| found.mode() & 0o666);
     if executable { read_by | (read_by & 0o444) >> 2 } else { read_by }
 }
 

@@ -1,16 +1,19 @@
 use std::fmt;
+use steadfast_model::labels;
 
 use super::{FixError, Installation};
 
-/// How much a finding matters, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DiagnosticSeverity {
-    /// Steadfast does not work.
-    Error,
-    /// It works, and something will go wrong or already did.
-    Warning,
-    /// Worth knowing.
-    Note,
+labels! {
+    /// How much a finding matters, the worst first.
+    #[derive(PartialOrd, Ord)]
+    pub enum DiagnosticSeverity {
+        /// Steadfast does not work.
+        Error = "error",
+        /// It works, and something will go wrong or already did.
+        Warning = "warning",
+        /// Worth knowing.
+        Note = "note",
+    }
 }
 
 /// Fixes a finding, and says what it did.
@@ -27,16 +30,6 @@ pub struct Diagnostic {
 }
 
 impl DiagnosticSeverity {
-    pub const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        }
-    }
-
     /// `1 error`, `2 errors`.
     pub fn counted(self, count: usize) -> String {
         steadfast_text::count(count, self.as_str())

@@ -141,6 +141,9 @@ fn a_decision_that_cannot_be_looked_up_is_a_failure_of_the_disk() {
     list.load(&plan(vec![planned("1", Some(Check::Decision), &[])]), "SPEC.md").unwrap();
     fs::write(scene.root().join(FILE), [0xff, 0xfe]).unwrap();
     let error = done(&mut list, &id("1")).unwrap_err();
-    assert!(matches!(error, WorkError::Decision(DecisionError::Unreadable { .. })) && error.is_infrastructure());
+    assert!(
+        matches!(error, WorkError::Decision(DecisionError::Unreadable { .. }))
+            && (error.cause() == Cause::Infrastructure)
+    );
     assert_eq!(status(&list, &id("1")), Status::Pending);
 }

@@ -184,11 +184,7 @@ fn the_errors_of_the_ledger_that_are_the_machines_are_told_from_the_others() {
         for error in errors {
             let said = error.to_string();
             let error = WorkError::from(error);
-            assert_eq!(
-                (error.cause(), error.is_infrastructure()),
-                (expected, expected == Cause::Infrastructure),
-                "{said}"
-            );
+            assert_eq!(error.cause(), expected, "{said}");
         }
     }
 }
@@ -223,7 +219,7 @@ fn an_error_of_the_disk_or_the_settings_says_nothing_about_the_work() {
         TaskError::DiskFull { task: id("1"), folder: "/".into() }.into(),
     ];
     for error in errors {
-        assert!(error.is_infrastructure(), "{error}");
+        assert_eq!(error.cause(), Cause::Infrastructure, "{error}");
     }
 }
 
@@ -235,7 +231,7 @@ fn settings_that_cannot_be_read_are_a_failure_of_the_machine() {
     scene.write("steadfast.toml", "[approval\n");
     for error in [list.start(&task).unwrap_err(), list.lock(None).unwrap_err(), list.may_resume().unwrap_err()] {
         assert!(matches!(error, WorkError::Config(ConfigError::Invalid { line: 1, .. })), "{error}");
-        assert!(error.is_infrastructure());
+        assert_eq!(error.cause(), Cause::Infrastructure);
     }
     assert_eq!(status(&list, &task), Status::Pending);
 }

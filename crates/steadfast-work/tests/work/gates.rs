@@ -182,5 +182,5 @@ fn a_gate_that_cannot_be_closed_is_a_failure_of_the_disk() {
     let scene = Scene::new();
     fs::write(scene.place().state.join("gates"), "no folder").unwrap();
     let error = scene.human().lock(None).unwrap_err();
-    assert!(error.is_infrastructure(), "{error}");
+    assert_eq!(error.cause(), steadfast_work::Cause::Infrastructure, "{error}");
 }

@@ -179,7 +179,9 @@ fn a_decisions_file_that_cannot_be_archived_is_a_failure_of_the_disk() {
     list.load(&plain_plan(&["1"]), SPEC).unwrap();
     fs::write(scene.place().state.join("archive"), "no folder").unwrap();
     let error = list.clear().unwrap_err();
-    assert!(matches!(error, WorkError::Plan(PlanError::NotArchived { .. })) && error.is_infrastructure());
+    assert!(
+        matches!(error, WorkError::Plan(PlanError::NotArchived { .. })) && (error.cause() == Cause::Infrastructure)
+    );
     assert!(scene.read(DECISIONS).is_some());
 }
 

@@ -59,7 +59,7 @@ fn a_list_of_slices_is_followed_and_what_is_wrong_with_it_is_told() {
     fs::create_dir(scene.root().join(FILE)).unwrap();
     let error = load().unwrap_err();
     assert!(matches!(&error, WorkError::Tracker { source: TrackerError::File { .. }, .. }), "{error}");
-    assert!(error.is_infrastructure());
+    assert_eq!(error.cause(), Cause::Infrastructure);
     fs::remove_dir(scene.root().join(FILE)).unwrap();
 
     scene.write(FILE, PLAN);

@@ -281,7 +281,7 @@ fn a_ledger_that_is_locked_is_an_error_and_no_open_task() {
     let other = unit.scene.connect();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = unit.close("1.1").unwrap_err();
-    assert!(error.is_infrastructure(), "{error}");
+    assert_eq!(error.cause(), Cause::Infrastructure, "{error}");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!((unit.status("1.1"), unit.close("1.1").unwrap()), (Status::Pending, UnitTaskOutcome::Done));
 }
@@ -299,7 +299,7 @@ fn a_git_that_does_not_answer_is_an_error_and_no_open_task() {
         fs::write(&index, "broken").unwrap();
         let error = unit.close("1.1").unwrap_err();
         assert!(matches!(&error, WorkError::Task(TaskError::NotSeen { .. })), "{why}: {error}");
-        assert!(error.is_infrastructure(), "{why}");
+        assert_eq!(error.cause(), Cause::Infrastructure, "{why}");
 
         fs::write(&index, kept).unwrap();
         let said = open(unit.close("1.1"));

@@ -2,6 +2,7 @@
 
 use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
 use steadfast_shell::{Certainty, CommandEffect, Context, GuardDecision, Op, Reading, effects, judge};
+use steadfast_text::{is_within, truncate};
 
 use super::super::constraint::{AliasLine, alias_lines};
 use super::super::{Judgement, target};
@@ -100,7 +101,7 @@ impl Closed<'_> {
     /// A planner writes nothing but its scratch folder.
     fn planners(&self, action: &Action) -> ProtectedWrite {
         let scratch = self.absolute(self.state.rules.approval.scratch());
-        let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_inside(path, &scratch);
+        let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_within(path, &scratch);
         match action {
             Action::Write { paths } => {
                 let written =
@@ -251,15 +252,7 @@ pub(in super::super) fn may_do_anything(event: &ParsedEvent<'_>, action: &Action
     }
 }
 
-fn is_inside(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 fn cut(text: &str) -> String {
-    const SHOWN: usize = 160;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    const SHOWN: usize = 161;
+    truncate(text, SHOWN).into_owned()
 }

@@ -1,6 +1,7 @@
 //! What an agent has to know again after its context was cut, and how the work goes.
 
 use steadfast_model::{Brief, ExitOn, Host, PlanView, StopRules};
+use steadfast_text::one_line;
 
 use super::tokens::{cut, tokens};
 use super::{promise, text};
@@ -132,10 +133,6 @@ fn listed<'a>(label: &str, lines: impl Iterator<Item = &'a String>) -> String {
 fn labelled(label: &str, text: &str) -> String {
     let stop = if text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{label}: {text}{stop}")
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The parts on lines of their own. Where not all fits, each has its share, and what one leaves the next may have.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use steadfast_model::{ExitOn, StopRules};
+use steadfast_text::{one_line, truncate};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -72,10 +73,7 @@ pub(super) fn reason(message: &str) -> String {
         last_sentence(before).or_else(|| last_sentence(after))
     });
     let said = said.unwrap_or("the agent asked for the user");
-    if said.chars().count() <= REASON {
-        return said.to_owned();
-    }
-    said.chars().take(REASON - 1).chain(['…']).collect()
+    truncate(said, REASON).into_owned()
 }
 
 fn last_sentence(text: &str) -> Option<&str> {
@@ -108,8 +106,7 @@ fn is_quoted(before: &str, after: &str) -> bool {
 /// As it is compared: one case, one space, one dash, no full stop.
 fn normal(text: &str) -> String {
     let text = text.trim().trim_end_matches(['.', '!']).to_uppercase();
-    let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").replace(['–', '—', '‐', '‑'], "-")
+    one_line(&text).replace(['–', '—', '‐', '‑'], "-")
 }
 
 /// The message with code and block quotes blanked out, byte for byte.

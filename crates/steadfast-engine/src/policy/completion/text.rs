@@ -3,6 +3,7 @@
 use steadfast_model::{
     Event, Host, Leased, LoopView, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines,
 };
+use steadfast_text::truncate;
 
 /// The ways on, as this session has them.
 #[derive(Clone, Copy)]
@@ -317,10 +318,5 @@ fn title(text: &mut String, task: &TaskLine) {
     const TITLE: usize = 80;
     text.push_str(task.id.as_str());
     text.push(' ');
-    if task.title.chars().count() > TITLE {
-        text.extend(task.title.chars().take(TITLE - 1));
-        text.push('…');
-    } else {
-        text.push_str(&task.title);
-    }
+    text.push_str(&truncate(&task.title, TITLE));
 }

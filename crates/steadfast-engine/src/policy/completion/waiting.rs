@@ -6,6 +6,7 @@
 //! taken: the agent has said that it waits, and a wait that is refused is worse than one too many.
 
 use steadfast_model::{Event, EventKind, Liveness, Stopping};
+use steadfast_text::truncate_line;
 
 use super::promise;
 
@@ -52,9 +53,5 @@ fn told<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Iterator<Item 
 
 /// In one line, without what would end the quotation.
 fn short(command: &str) -> String {
-    let line: String = command.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
-    match line.char_indices().nth(COMMAND) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate_line(&command.replace('`', "'"), COMMAND + 1)
 }

@@ -6,6 +6,7 @@
 
 use steadfast_model::WiredFile;
 use steadfast_shell::{Argument, Op, Reading};
+use steadfast_text::{is_within, quote};
 
 /// Which files a sweep takes beside tracked ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ fn is_globbed(reading: &Reading, file: &WiredFile) -> bool {
             && let Some(folder) = effect.path.as_deref().and_then(|path| path.strip_suffix("/**"))
             && folder.ends_with(file.folder())
         {
-            return is_below(&file.path, folder);
+            return is_within(&file.path, folder);
         }
         let Some(pattern) = effect.path.as_deref().filter(|path| path.contains(['*', '?']) && !path.contains("**"))
         else {
@@ -191,11 +192,11 @@ impl<'a> Sweep<'a> {
                 Takes::Both => true,
             };
         let path = file.path.as_str();
-        let below = |folder: &str| is_below(path, folder);
+        let below = |folder: &str| is_within(path, folder);
         let in_reach = match (self.verb, self.paths.is_empty()) {
             (Verb::Clean, true) => below(self.cwd) && (self.folders || file.folder_tracked),
             // From anywhere in the checkout, all of it.
-            (Verb::Stash, true) => is_below(self.cwd, file.root()),
+            (Verb::Stash, true) => is_within(self.cwd, file.root()),
             (_, false) => {
                 let (kept, taken): (Vec<&str>, Vec<&str>) = self.paths.iter().partition(|path| is_excluding(path));
                 let kept = kept.iter().filter_map(|path| path.split_once([')', '!', '^']).map(|(_, path)| path));
@@ -224,7 +225,7 @@ impl<'a> Sweep<'a> {
     /// The same without what is ours.
     fn spelling(&self, folders: &[&str]) -> String {
         let mut line = vec!["git".to_owned()];
-        line.extend(self.options.iter().map(|word| quoted(word)));
+        line.extend(self.options.iter().map(|word| quote(word)));
         match self.verb {
             Verb::Clean => {
                 line.push("clean".to_owned());
@@ -233,13 +234,13 @@ impl<'a> Sweep<'a> {
                     Takes::Untracked | Takes::Both => vec![format!("-e /{folder}")],
                 });
                 line.extend(kept);
-                line.extend(self.words.iter().map(|word| quoted(word)));
+                line.extend(self.words.iter().map(|word| quote(word)));
             }
             Verb::Stash => {
                 let all = if self.takes == Takes::Both { "--all" } else { "--include-untracked" };
                 line.extend(["stash", "push", all, "--"].map(str::to_owned));
                 let taken = if self.paths.is_empty() { vec!["."] } else { self.paths.clone() };
-                line.extend(taken.into_iter().map(quoted));
+                line.extend(taken.into_iter().map(quote));
                 line.extend(folders.iter().map(|folder| format!("':(exclude,top){folder}'")));
             }
         }
@@ -266,23 +267,9 @@ fn joined(cwd: &str, path: &str) -> String {
     }
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 /// `*.json`, `settings.*`, `*`: a pattern without a slash fits the name of the file.
 fn is_name(pattern: &str, name: &str) -> bool {
     Argument::Pattern(pattern.to_owned()).may_be(name)
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::install::change::FileEdit;
 use crate::install::error::InstallError;
 use crate::install::file;
 use crate::install::links::Links;
-use crate::install::record::{Before, Record, file_of};
+use crate::install::record::{Record, file_of};
 use crate::install::scope::InstallPaths;
 use crate::install::slot::Keeper;
 
@@ -21,14 +21,7 @@ pub(super) fn install(
 ) -> Result<(), InstallError> {
     let record_file = record_file(links, place);
     let record = Record::read(&record_file)?;
-    let mut new = record.clone().unwrap_or_else(|| Record {
-        path: links.base.clone(),
-        slot: SLOT.to_owned(),
-        before: Before::Absent,
-        after: None,
-        folders: Vec::new(),
-        users: Vec::new(),
-    });
+    let mut new = record.clone().unwrap_or_else(|| Record::of_ours(&links.base, SLOT, Vec::new()));
     if !new.users.contains(&place.root) {
         new.users.push(place.root.clone());
     }
@@ -53,8 +46,7 @@ pub(super) fn uninstall(
 ) -> Result<(), InstallError> {
     let record_file = record_file(links, place);
     let Some(record) = Record::read(&record_file)? else { return Ok(()) };
-    let relies = |user: &&PathBuf| **user != place.root && in_use(user);
-    let users: Vec<_> = record.users.iter().filter(relies).cloned().collect();
+    let users = record.without(&place.root, in_use);
     if !users.is_empty() {
         let kept = Record { users, ..record.clone() };
         return if kept == record { Ok(()) } else { drafts.remember(&record_file, &kept) };

@@ -8,7 +8,7 @@ use super::Drafts;
 use crate::install::change::FileEdit;
 use crate::install::error::InstallError;
 use crate::install::file;
-use crate::install::record::{Before, Record, file_of};
+use crate::install::record::{Record, file_of};
 use crate::install::scope::InstallPaths;
 use crate::install::skills::{SkillFile, Whose};
 use crate::install::slot::Keeper;
@@ -31,14 +31,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
     let mut folders = record.as_ref().map(|record| record.folders.clone()).unwrap_or_default();
     let missing = file::missing_folders(&skill.path).into_iter().filter(|folder| !folders.contains(folder));
     folders.extend(missing.collect::<Vec<_>>());
-    let new = Record {
-        path: skill.path.clone(),
-        slot: skill.what.to_owned(),
-        before: Before::Absent,
-        after: None,
-        folders,
-        users: vec![place.root.clone()],
-    };
+    let new = Record { folders, ..Record::of_ours(&skill.path, skill.what, vec![place.root.clone()]) };
     if record.as_ref() != Some(&new) {
         drafts.remember(&record_file, &new)?;
     }

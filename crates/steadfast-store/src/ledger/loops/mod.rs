@@ -5,7 +5,7 @@ mod review;
 mod row;
 mod session;
 
-use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
+use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Shape, Stage, Waiver};
 
 pub use review::NewReview;
 pub use session::Unfinished;
@@ -13,7 +13,6 @@ pub(super) use session::{bind, wait};
 
 use super::column::{json, text, with_checks};
 use super::error::Fault;
-use super::slice::Touched;
 use super::spec::Head;
 use super::task::within;
 use super::{Ledger, LedgerError, plan, spec};
@@ -28,7 +27,7 @@ impl Ledger {
     /// Puts it down as it is given. A worktree has one that is not finished, at most.
     pub fn create_loop(&mut self, new: &Loop) -> Result<(), LedgerError> {
         within("a request", &new.request, REQUEST)?;
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             if let Some(other) = row::unfinished(transaction, &new.worktree)? {
                 return Err(LedgerError::InLoop { id: other.id }.into());
             }
@@ -55,7 +54,7 @@ impl Ledger {
     /// The one that a plan belongs to, and that is not over.
     pub fn loop_of_plan(&self, plan: &PlanId) -> Result<Option<Loop>, LedgerError> {
         let condition = "plan = ?1 AND ended IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
-        self.read(|connection| Ok(row::select(connection, condition, params![plan.as_str()])?.pop()))
+        self.read(|connection| Ok(row::select(connection, condition, params![plan])?.pop()))
     }
 
     /// From the stage it was seen in to another; the last one ends it. `false`: somebody else moved it meanwhile.
@@ -63,26 +62,21 @@ impl Ledger {
         if !from.can_become(to) {
             return Err(LedgerError::StageSkipped { from, to });
         }
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let looped = going(transaction, id)?;
             if looped.stage != from {
                 return Ok(false);
             }
             if to == Stage::Complete {
-                release(transaction, touched, &looped)?;
+                release(transaction, &looped)?;
             }
             let ended = (to == Stage::Complete).then_some(LoopEnd::Complete.as_str());
             transaction.execute(
                 "UPDATE loop SET stage = ?2, ended = ?3, updated_at = ?4, waits = NULL WHERE id = ?1",
-                params![id.as_str(), to.as_str(), ended, now.0],
+                params![id, to, ended, now],
             )?;
             Ok(true)
         })
-    }
-
-    /// Once: what it was given first stays. As it is kept.
-    pub fn record_scores(&mut self, id: &LoopId, scores: Scores, now: Millis) -> Result<Scores, LedgerError> {
-        self.change_loop(id, now, |looped| *looped.scores.get_or_insert(scores))
     }
 
     /// A human takes a request that is not clear enough. The first reason stays.
@@ -95,25 +89,14 @@ impl Ledger {
 
     pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
         let shape = shape.clone();
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
             if let Some(plan) = &looped.plan {
-                hold(transaction, touched, plan, shape.limits())?;
+                hold(transaction, plan, shape.limits())?;
             }
             looped.shape = Some(shape);
             looped.updated_at = now;
             keep(transaction, &looped)
-        })
-    }
-
-    /// What was shown of the past; each line once.
-    pub fn surface(&mut self, id: &LoopId, lines: &[String], now: Millis) -> Result<(), LedgerError> {
-        self.change_loop(id, now, |looped| {
-            for line in lines {
-                if !looped.recall_surfaced.contains(line) {
-                    looped.recall_surfaced.push(line.clone());
-                }
-            }
         })
     }
 
@@ -123,10 +106,10 @@ impl Ledger {
 
     /// Its plan from now on, and with it what must not happen: whoever works on that plan is held to it.
     pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
             let must_nots = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
-            hold(transaction, touched, plan, must_nots)?;
+            hold(transaction, plan, must_nots)?;
             looped.plan = Some(plan.clone());
             looped.updated_at = now;
             keep(transaction, &looped)
@@ -147,8 +130,8 @@ impl Ledger {
     /// A human takes an objection of the gate as it is. A loop that is capped goes on with its gate then.
     pub fn waive_objection(&mut self, id: &LoopId, waiver: &Waiver, now: Millis) -> Result<(), LedgerError> {
         within("the reason of a waiver", &waiver.why, WHY)?;
-        self.write(|transaction, touched| {
-            let mut looped = going_again(transaction, touched, id)?;
+        self.write(|transaction| {
+            let mut looped = going_again(transaction, id)?;
             looped.waived.retain(|known| known.objection != waiver.objection);
             looped.waived.push(waiver.clone());
             looped.objections.retain(|objected| objected.id != waiver.objection);
@@ -159,9 +142,9 @@ impl Ledger {
 
     /// Ends it at the stage it is in. Its plan and its run are left as they are, but nobody is held to its must-nots.
     pub fn end_loop(&mut self, id: &LoopId, end: LoopEnd, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
-            release(transaction, touched, &looped)?;
+            release(transaction, &looped)?;
             looped.ended = Some(end);
             looped.updated_at = now;
             keep(transaction, &looped)
@@ -175,7 +158,7 @@ impl Ledger {
         now: Millis,
         change: impl FnOnce(&mut Loop) -> T,
     ) -> Result<T, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
             let value = change(&mut looped);
             looped.updated_at = now;
@@ -185,25 +168,20 @@ impl Ledger {
     }
 }
 
-fn hold(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    plan: &PlanId,
-    must_nots: Vec<String>,
-) -> Result<(), Fault> {
+fn hold(transaction: &Transaction<'_>, plan: &PlanId, must_nots: Vec<String>) -> Result<(), Fault> {
     plan::require(transaction, plan)?;
     let head = spec::head(transaction, plan)?;
     if head.must_nots != must_nots {
         spec::put_head(transaction, plan, &Head { must_nots, ..head })?;
-        touched.plan(plan);
+        transaction.touch(plan);
     }
     Ok(())
 }
 
-fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) -> Result<(), Fault> {
+fn release(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
     match &looped.plan {
         // A plan that is gone holds nobody.
-        Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, touched, plan, Vec::new()),
+        Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, plan, Vec::new()),
         _ => Ok(()),
     }
 }
@@ -223,8 +201,7 @@ pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<S
 
 /// A spec that was loaded anew is the same loop's.
 pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &PlanId) -> Result<(), Fault> {
-    transaction
-        .run("UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL", params![before.as_str(), now.as_str()])
+    transaction.run("UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL", params![before, now])
 }
 
 fn shape_text(shape: &Shape) -> Json {
@@ -241,7 +218,7 @@ fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
 }
 
 /// One that was capped is under way again: a human says something to what it was capped for.
-fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId) -> Result<Loop, Fault> {
+fn going_again(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     let mut looped = row::find(transaction, id)?;
     if looped.ended != Some(LoopEnd::Capped) {
         return going(transaction, id);
@@ -253,7 +230,7 @@ fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId
     if let Some(plan) = looped.plan.as_ref().filter(|plan| matches!(plan::worktree_of(transaction, plan), Ok(Some(_))))
     {
         let limits = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
-        hold(transaction, touched, plan, limits)?;
+        hold(transaction, plan, limits)?;
     }
     Ok(looped)
 }
@@ -265,17 +242,17 @@ fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
                 rounds = ?9, ended = ?10, updated_at = ?11, objections = ?12, waived = ?13
          WHERE id = ?1",
         params![
-            looped.id.as_str(),
+            looped.id,
             looped.spec.as_deref().map(AsGiven),
             looped.scores.as_ref().map(text),
             looped.overridden,
             looped.shape.as_ref().map(shape_text),
             text(&looped.recall_surfaced),
-            looped.plan.as_ref().map(PlanId::as_str),
-            looped.run.as_ref().map(RunId::as_str),
+            looped.plan,
+            looped.run,
             looped.rounds,
-            looped.ended.map(LoopEnd::as_str),
-            looped.updated_at.0,
+            looped.ended,
+            looped.updated_at,
             text(&looped.objections),
             text(&looped.waived),
         ],

@@ -25,7 +25,7 @@ const FINDING: &str = "id, severity, file, line, expert, text, must_not, resolut
 impl Ledger {
     /// With its findings, all or nothing. A thorough one counts as a round. As it is kept.
     pub fn add_review(&mut self, id: &LoopId, new: &NewReview<'_>) -> Result<Review, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
             let first: u32 = next(transaction, "SELECT COALESCE(MAX(id), 0) + 1 FROM finding WHERE loop = ?1", id)?;
             let findings: Vec<Finding> = (first..).zip(new.findings).map(|(id, finding)| kept(id, finding)).collect();
@@ -55,7 +55,7 @@ impl Ledger {
             let reviews: Vec<(u32, Review)> = connection.rows(
                 "SELECT number, wave, round, score, blockers_remaining, passed, at FROM loop_review
                  WHERE loop = ?1 ORDER BY number",
-                [id.as_str()],
+                [id],
                 from_row,
             )?;
             let with_findings =
@@ -72,23 +72,23 @@ impl Ledger {
         resolution: &Resolution,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let mut looped = match resolution {
-                Resolution::Waived { .. } => going_again(transaction, touched, id)?,
+                Resolution::Waived { .. } => going_again(transaction, id)?,
                 Resolution::Open | Resolution::Fixed | Resolution::Deferred { .. } => going(transaction, id)?,
             };
-            let review: Option<u32> = transaction.first("SELECT review FROM finding WHERE loop = ?1 AND id = ?2", params![id.as_str(), finding], |row| row.get(0))?;
+            let review: Option<u32> = transaction.first("SELECT review FROM finding WHERE loop = ?1 AND id = ?2", params![id, finding], |row| row.get(0))?;
             let review = review.ok_or_else(|| LedgerError::UnknownFinding { id: id.clone(), finding })?;
             transaction.execute(
                 "UPDATE finding SET resolution = ?3 WHERE loop = ?1 AND id = ?2",
-                params![id.as_str(), finding, text(resolution)],
+                params![id, finding, text(resolution)],
             )?;
             let remaining = blocking(&findings_of(transaction, id, review)?);
             transaction.execute(
                 "UPDATE loop_review
                  SET passed = CASE WHEN blockers_remaining > 0 THEN ?3 = 0 ELSE passed AND ?3 = 0 END, blockers_remaining = ?3
                  WHERE loop = ?1 AND number = ?2",
-                params![id.as_str(), review, remaining],
+                params![id, review, remaining],
             )?;
             looped.updated_at = now;
             keep(transaction, &looped)
@@ -105,7 +105,7 @@ fn kept(id: u32, finding: &Finding) -> Finding {
 }
 
 fn next(transaction: &Transaction<'_>, query: &str, id: &LoopId) -> Result<u32, Fault> {
-    transaction.row(query, [id.as_str()], |row| row.get(0))
+    transaction.row(query, [id], |row| row.get(0))
 }
 
 fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result<(), Fault> {
@@ -117,17 +117,17 @@ fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result
     transaction.execute(
         "INSERT INTO loop_review (loop, number, wave, round, score, blockers_remaining, passed, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![id.as_str(), number, wave, round, review.score, review.blockers_remaining, review.passed, review.at.0],
+        params![id, number, wave, round, review.score, review.blockers_remaining, review.passed, review.at],
     )?;
     let mut statement = transaction.prepare_cached(&format!(
         "INSERT INTO finding (loop, review, {FINDING}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
     ))?;
     for finding in &review.findings {
         statement.execute(params![
-            id.as_str(),
+            id,
             number,
             finding.id,
-            finding.severity.as_str(),
+            finding.severity,
             finding.file,
             finding.line,
             finding.expert,
@@ -142,7 +142,7 @@ fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result
 fn findings_of(connection: &Connection, id: &LoopId, review: u32) -> Result<Vec<Finding>, Fault> {
     connection.rows(
         &format!("SELECT {FINDING} FROM finding WHERE loop = ?1 AND review = ?2 ORDER BY id"),
-        params![id.as_str(), review],
+        params![id, review],
         |row| {
             Ok(Finding {
                 id: row.get(0)?,

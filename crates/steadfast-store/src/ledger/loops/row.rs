@@ -11,7 +11,7 @@ use crate::ledger::connection::{Connection, Parameters, Transaction};
 const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
-    let found = connection.first(&format!("SELECT {COLUMNS} FROM loop WHERE id = ?1"), [id.as_str()], from_row)?;
+    let found = connection.first(&format!("SELECT {COLUMNS} FROM loop WHERE id = ?1"), [id], from_row)?;
     found.ok_or_else(|| LedgerError::UnknownLoop { id: id.clone() }.into())
 }
 
@@ -34,9 +34,9 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
                      ?24)"
         ),
         params![
-            new.id.as_str(),
+            new.id,
             AsGiven(&new.worktree),
-            new.stage.as_str(),
+            new.stage,
             new.request,
             new.spec.as_deref().map(AsGiven),
             new.scores.as_ref().map(text),
@@ -44,16 +44,16 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             shape_text(&new.asked),
             new.shape.as_ref().map(shape_text),
             text(&new.recall_surfaced),
-            new.plan.as_ref().map(PlanId::as_str),
-            new.run.as_ref().map(RunId::as_str),
+            new.plan,
+            new.run,
             new.rounds,
-            new.ended.map(LoopEnd::as_str),
-            new.started_at.0,
-            new.updated_at.0,
+            new.ended,
+            new.started_at,
+            new.updated_at,
             new.base,
             text(&new.objections),
             text(&new.waived),
-            new.session.as_ref().map(SessionId::as_str),
+            new.session,
             new.waits,
             text(&new.limits),
             new.iterations,

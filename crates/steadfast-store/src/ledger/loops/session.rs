@@ -39,40 +39,36 @@ impl Ledger {
 
     /// From now on this session is bound to it, and no other.
     pub fn bind_loop(&mut self, id: &LoopId, session: &SessionId) -> Result<(), LedgerError> {
-        self.write(|transaction, _| bind(transaction, id, Some(session)))
+        self.write(|transaction| bind(transaction, id, Some(session)))
     }
 
     /// It waits for a human, and why. `None`: it waits no longer.
     pub fn keep_waiting(&mut self, id: &LoopId, why: Option<&str>) -> Result<(), LedgerError> {
         within("the reason for waiting", why.unwrap_or_default(), WHY)?;
-        self.write(|transaction, _| wait(transaction, id, why))
+        self.write(|transaction| wait(transaction, id, why))
     }
 
     pub fn limit_loop(&mut self, id: &LoopId, limits: LoopLimits, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             going(transaction, id)?;
-            transaction.run(
-                "UPDATE loop SET limits = ?2, updated_at = ?3 WHERE id = ?1",
-                params![id.as_str(), text(&limits), now.0],
-            )
+            transaction
+                .run("UPDATE loop SET limits = ?2, updated_at = ?3 WHERE id = ?1", params![id, text(&limits), now])
         })
     }
 
     /// A session began a unit of it.
     pub fn count_iteration(&mut self, id: &LoopId) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
-            transaction.run("UPDATE loop SET iterations = iterations + 1 WHERE id = ?1", [id.as_str()])
-        })
+        self.write(|transaction| transaction.run("UPDATE loop SET iterations = iterations + 1 WHERE id = ?1", [id]))
     }
 
     /// What a session cost since the loop began. A cost that was seen before is replaced.
     pub fn keep_spent(&mut self, id: &LoopId, session: &SessionId, micro_usd: u64) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut looped = going(transaction, id)?;
             if looped.spent.insert(session.clone(), micro_usd) == Some(micro_usd) {
                 return Ok(());
             }
-            transaction.run("UPDATE loop SET spent = ?2 WHERE id = ?1", params![id.as_str(), text(&looped.spent)])
+            transaction.run("UPDATE loop SET spent = ?2 WHERE id = ?1", params![id, text(&looped.spent)])
         })
     }
 }
@@ -83,22 +79,18 @@ pub(in super::super) fn bind(
     id: &LoopId,
     session: Option<&SessionId>,
 ) -> Result<(), Fault> {
-    transaction.run(
-        "UPDATE loop SET session = ?2 WHERE id = ?1 AND ended IS NULL",
-        params![id.as_str(), session.map(SessionId::as_str)],
-    )
+    transaction.run("UPDATE loop SET session = ?2 WHERE id = ?1 AND ended IS NULL", params![id, session])
 }
 
 /// A loop that is over waits for nobody.
 pub(in super::super) fn wait(transaction: &Transaction<'_>, id: &LoopId, why: Option<&str>) -> Result<(), Fault> {
-    transaction.run("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id.as_str(), why])
+    transaction.run("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id, why])
 }
 
 fn ended(connection: &Connection, session: &SessionId) -> Result<Option<OwnerEnd>, Fault> {
-    let found =
-        connection.first("SELECT ended_at, end_reason FROM session WHERE id = ?1", [session.as_str()], |row| {
-            let reason = row.get::<_, Option<String>>(1)?.unwrap_or_default();
-            Ok(row.get::<_, Option<i64>>(0)?.map(|at| OwnerEnd { reason, at: Millis(at) }))
-        })?;
+    let found = connection.first("SELECT ended_at, end_reason FROM session WHERE id = ?1", [session], |row| {
+        let reason = row.get::<_, Option<String>>(1)?.unwrap_or_default();
+        Ok(row.get::<_, Option<i64>>(0)?.map(|at| OwnerEnd { reason, at: Millis(at) }))
+    })?;
     Ok(found.flatten())
 }

@@ -5,7 +5,6 @@ use steadfast_model::{Evidence, Millis, PlanId, RunId, Status, TaskId, UnitStatu
 use super::super::decision::{self, Decision};
 use super::super::error::Fault;
 use super::super::lease::{self, Fence};
-use super::super::slice::Touched;
 use super::super::status::{self, StatusChange};
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::{row, unit, unit_plan};
@@ -37,7 +36,7 @@ impl Ledger {
     /// Evidence, statuses, decisions and the merge in one transaction, which gives the leases back and puts the plan of its
     /// worktree away. Twice is once. A lease that was lost refuses it.
     pub fn close_unit(&mut self, closing: &UnitClosing<'_>) -> Result<UnitClosed, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let plan = row::find(transaction, closing.run)?.plan;
             let mut unit = unit::find(transaction, closing.run, closing.unit)?;
             match &unit.merged {
@@ -52,18 +51,18 @@ impl Ledger {
                 lease::check(transaction, &plan, task, Fence { token: *token })?;
             }
             for (task, evidence) in closing.evidence {
-                close_task(transaction, touched, &plan, task, evidence, closing.fences)?;
+                close_task(transaction, &plan, task, evidence, closing.fences)?;
             }
             if let Some(open) = first_open(transaction, &plan, &unit.tasks)? {
                 return Err(LedgerError::LeftOpen { unit: closing.unit.clone(), task: open }.into());
             }
             decision::add_missing(transaction, &plan, closing.decisions)?;
-            touched.plan(&plan);
+            transaction.touch(&plan);
             for (task, token) in closing.fences {
                 lease::give_back(transaction, &plan, task, *token)?;
             }
             if let Some(own) = &unit.plan {
-                unit_plan::put_away(transaction, touched, own, closing.now)?;
+                unit_plan::put_away(transaction, own, closing.now)?;
             }
             unit.status = UnitStatus::Done;
             unit.merged = Some(closing.merged.to_owned());
@@ -80,7 +79,6 @@ impl Ledger {
 
 fn close_task(
     transaction: &Transaction<'_>,
-    touched: &mut Touched,
     plan: &PlanId,
     id: &TaskId,
     evidence: &Evidence,
@@ -91,9 +89,9 @@ fn close_task(
     // It was set aside before this attempt; the work is merged all the same.
     if task::find(transaction, plan, id)?.status == Status::Blocked {
         let change = StatusChange { to: Status::InProgress, reason: None, fence: Some(fence), now: evidence.at };
-        status::change(transaction, touched, plan, id, &change)?;
+        status::change(transaction, plan, id, &change)?;
     }
-    evidence::keep(transaction, touched, plan, id, evidence)?;
+    evidence::keep(transaction, plan, id, evidence)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rusqlite::Row;
 use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId, WorkSpan};
 
-use super::super::column::{count, millis, signed, task_id, word};
+use super::super::column::{count, millis, task_id, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::unit;
@@ -40,7 +40,7 @@ const SUMS: &str = "COUNT(CASE WHEN unit NOT LIKE '@%' THEN 1 END), COALESCE(SUM
 impl Ledger {
     /// Its number in the run, from 1.
     pub fn begin_dispatch(&mut self, new: NewDispatch<'_>, now: Millis) -> Result<u32, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             unit::find(transaction, new.run, new.unit)?;
             insert(transaction, new, now)
         })
@@ -49,12 +49,12 @@ impl Ledger {
     /// Something a run pays for that is no dispatch of a unit: a review, a spec. Its number, as that of a dispatch.
     pub fn begin_aside(&mut self, run: &RunId, what: &str, host: Host, now: Millis) -> Result<u32, LedgerError> {
         let name = TaskId::new(format!("{ASIDE}{what}"));
-        self.write(|transaction, _| insert(transaction, NewDispatch { run, unit: &name, host, session: None }, now))
+        self.write(|transaction| insert(transaction, NewDispatch { run, unit: &name, host, session: None }, now))
     }
 
     /// What it spent until now replaces what it had spent before.
     pub fn spend(&mut self, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), LedgerError> {
-        self.write(|transaction, _| put_spent(transaction, run, number, spent, turns))
+        self.write(|transaction| put_spent(transaction, run, number, spent, turns))
     }
 
     /// Ends it, once: one that has ended keeps its time, its ending and its words.
@@ -65,29 +65,22 @@ impl Ledger {
         end: &DispatchEnd,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             put_spent(transaction, run, number, end.spent, end.turns)?;
             transaction.run(
                 "UPDATE dispatch SET ended_at = ?3, ending = ?4, session = COALESCE(?5, session), summary = ?6
                      WHERE run = ?1 AND number = ?2 AND ended_at IS NULL",
-                params![
-                    run.as_str(),
-                    number,
-                    now.0,
-                    end.ending,
-                    end.session.as_ref().map(SessionId::as_str),
-                    end.summary
-                ],
+                params![run, number, now, end.ending, end.session, end.summary],
             )
         })
     }
 
     /// Iterations whose runner died with them: they end now with these words, and keep what they spent. How many.
     pub fn end_lost_dispatches(&mut self, run: &RunId, ending: &str, now: Millis) -> Result<usize, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             Ok(transaction.execute(
                 "UPDATE dispatch SET ended_at = ?2, ending = ?3 WHERE run = ?1 AND ended_at IS NULL",
-                params![run.as_str(), now.0, ending],
+                params![run, now, ending],
             )?)
         })
     }
@@ -97,7 +90,7 @@ impl Ledger {
         self.read(|connection| {
             connection.rows("SELECT number, unit, host, session, started_at, ended_at, ending, micro_usd, input_tokens, cached_tokens,
                         output_tokens, turns, summary
-                 FROM dispatch WHERE run = ?1 ORDER BY number", [run.as_str()], from_row)
+                 FROM dispatch WHERE run = ?1 ORDER BY number", [run], from_row)
         })
     }
 
@@ -113,7 +106,7 @@ impl Ledger {
                  JOIN dispatch ON dispatch.run = there.run AND dispatch.unit = there.unit
                  WHERE here.run = ?1 AND dispatch.ending = ?2 AND dispatch.ended_at >= dispatch.started_at
                  ORDER BY dispatch.started_at, dispatch.number",
-                params![run.as_str(), Dispatch::FINISHED],
+                params![run, Dispatch::FINISHED],
                 |row| Ok((task_id(row, 0)?, count(row, 1)?)),
             )
         })
@@ -127,7 +120,7 @@ impl Ledger {
     pub fn asides(&self, run: &RunId) -> Result<Sums, LedgerError> {
         self.read(|connection| {
             let query = format!("SELECT {SUMS} FROM dispatch WHERE run = ?1 AND unit LIKE '@%'");
-            connection.row(&query, [run.as_str()], |row| sums(row, 0))
+            connection.row(&query, [run], |row| sums(row, 0))
         })
     }
 
@@ -138,11 +131,11 @@ impl Ledger {
 }
 
 pub(super) fn of_run(connection: &Connection, run: &RunId) -> Result<Sums, Fault> {
-    connection.row(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"), [run.as_str()], |row| sums(row, 0))
+    connection.row(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"), [run], |row| sums(row, 0))
 }
 
 pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, Fault> {
-    connection.rows(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"), [run.as_str()], |row| {
+    connection.rows(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"), [run], |row| {
         Ok((task_id(row, 0)?, sums(row, 1)?))
     })
 }
@@ -150,7 +143,7 @@ pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<
 pub(super) fn spans(connection: &Connection, run: &RunId) -> Result<Vec<WorkSpan>, Fault> {
     connection.rows(
         "SELECT unit, started_at, ended_at FROM dispatch WHERE run = ?1 ORDER BY started_at, number",
-        [run.as_str()],
+        [run],
         |row| {
             let ended_at = row.get::<_, Option<i64>>(2)?.map(Millis);
             Ok(WorkSpan { unit: task_id(row, 0)?, started_at: millis(row, 1)?, ended_at })
@@ -159,23 +152,14 @@ pub(super) fn spans(connection: &Connection, run: &RunId) -> Result<Vec<WorkSpan
 }
 
 fn insert(transaction: &Transaction<'_>, new: NewDispatch<'_>, now: Millis) -> Result<u32, Fault> {
-    let number: u32 = transaction.row(
-        "SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1",
-        [new.run.as_str()],
-        |row| row.get(0),
-    )?;
+    let number: u32 =
+        transaction
+            .row("SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1", [&new.run], |row| row.get(0))?;
     transaction.run(
         "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
                                    output_tokens, turns)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0)",
-        params![
-            new.run.as_str(),
-            number,
-            new.unit.as_str(),
-            new.host.as_str(),
-            new.session.map(SessionId::as_str),
-            now.0
-        ],
+        params![new.run, number, new.unit, new.host, new.session, now],
     )?;
     Ok(number)
 }
@@ -184,15 +168,7 @@ fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spe
     let rows = transaction.change(
         "UPDATE dispatch SET micro_usd = ?3, input_tokens = ?4, cached_tokens = ?5, output_tokens = ?6, turns = ?7
              WHERE run = ?1 AND number = ?2",
-        params![
-            run.as_str(),
-            number,
-            spent.micro_usd.map(signed),
-            signed(spent.input_tokens),
-            signed(spent.cached_tokens),
-            signed(spent.output_tokens),
-            turns
-        ],
+        params![run, number, spent.micro_usd, spent.input_tokens, spent.cached_tokens, spent.output_tokens, turns],
     )?;
     if rows == 1 { Ok(()) } else { Err(LedgerError::UnknownDispatch { run: run.clone(), number }.into()) }
 }

@@ -13,7 +13,7 @@ pub use closing::{UnitClosed, UnitClosing};
 pub use dispatch::{DispatchEnd, NewDispatch};
 pub use unit_plan::{UnitLoading, UnitResult};
 
-use super::column::{signed, text};
+use super::column::text;
 use super::error::Fault;
 use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::{AsGiven, params};
@@ -22,34 +22,33 @@ use crate::ledger::connection::{Connection, Transaction};
 impl Ledger {
     /// Puts it down as it is given. Its plan is nobody else's until it is over.
     pub fn create_run(&mut self, run: &Run) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, &run.plan)?;
             if let Some(other) = row::of_plan(transaction, &run.plan)? {
                 return Err(LedgerError::InRun { plan: run.plan.clone(), run: other.id }.into());
             }
-            transaction
-                .execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", [run.plan.as_str()])?;
-            touched.plan(&run.plan);
+            transaction.execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", [&run.plan])?;
+            transaction.touch(&run.plan);
             transaction.run(
                 "INSERT INTO run (id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at,
                                   updated_at, ended_at, pid, pid_started)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                 params![
-                    run.id.as_str(),
-                    run.plan.as_str(),
+                    run.id,
+                    run.plan,
                     AsGiven(&run.worktree),
                     AsGiven(&run.spec),
-                    run.host.as_str(),
+                    run.host,
                     run.base,
                     AsGiven(&run.branch),
-                    run.state.as_str(),
+                    run.state,
                     run.reason,
                     text(&run.limits),
-                    run.started_at.0,
-                    run.updated_at.0,
-                    run.ended_at.map(|at| at.0),
+                    run.started_at,
+                    run.updated_at,
+                    run.ended_at,
                     run.runner.map(|process| process.pid),
-                    run.runner.map(|process| signed(process.started)),
+                    run.runner.map(|process| process.started),
                 ],
             )
         })
@@ -83,16 +82,16 @@ impl Ledger {
         reason: Option<&str>,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let run = row::find(transaction, id)?;
             transaction.execute(
                 "UPDATE run SET state = ?2, reason = ?3, updated_at = ?4, ended_at = ?5 WHERE id = ?1",
-                params![id.as_str(), state.as_str(), reason, now.0, state.is_over().then_some(now.0)],
+                params![id, state, reason, now, state.is_over().then_some(now)],
             )?;
-            touched.plan(&run.plan);
+            transaction.touch(&run.plan);
             // What was added meanwhile belongs to what is left of the plan.
             if state.is_over() && plan::has_open(transaction, &run.plan)? {
-                added::join_list(transaction, touched, &run.worktree, &run.plan, now)?;
+                added::join_list(transaction, &run.worktree, &run.plan, now)?;
             }
             Ok(())
         })
@@ -100,12 +99,10 @@ impl Ledger {
 
     /// A human allows it more, or less.
     pub fn set_limits(&mut self, id: &RunId, limits: Limits, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             row::find(transaction, id)?;
-            transaction.run(
-                "UPDATE run SET limits = ?2, updated_at = ?3 WHERE id = ?1",
-                params![id.as_str(), text(&limits), now.0],
-            )
+            transaction
+                .run("UPDATE run SET limits = ?2, updated_at = ?3 WHERE id = ?1", params![id, text(&limits), now])
         })
     }
 
@@ -117,13 +114,13 @@ impl Ledger {
         to: Process,
         now: Millis,
     ) -> Result<bool, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             if row::find(transaction, id)?.runner != from {
                 return Ok(false);
             }
             transaction.execute(
                 "UPDATE run SET pid = ?2, pid_started = ?3, updated_at = ?4 WHERE id = ?1",
-                params![id.as_str(), to.pid, signed(to.started), now.0],
+                params![id, to.pid, to.started, now],
             )?;
             Ok(true)
         })
@@ -131,10 +128,10 @@ impl Ledger {
 
     /// It still runs. `false`: it is another's by now, or was ended by a human.
     pub fn beat(&mut self, id: &RunId, runner: Process, now: Millis) -> Result<bool, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let rows = transaction.change(
                 "UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3 AND ended_at IS NULL",
-                params![id.as_str(), runner.pid, signed(runner.started), now.0],
+                params![id, runner.pid, runner.started, now],
             )?;
             Ok(rows == 1)
         })
@@ -145,7 +142,7 @@ impl Ledger {
 pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<RunId>, Fault> {
     connection.first(
         "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
-        [plan.as_str()],
+        [plan],
         |row| row.get::<_, String>(0).map(RunId::new),
     )
 }
@@ -157,7 +154,7 @@ pub(super) fn end_of_copied(transaction: &Transaction<'_>, plan: &PlanId, now: M
         "UPDATE run SET state = 'stopped', reason = 'the repository was copied while it ran', updated_at = ?2,
                     ended_at = ?2
              WHERE plan = ?1 AND ended_at IS NULL",
-        params![plan.as_str(), now.0],
+        params![plan, now],
     )
 }
 
@@ -165,6 +162,6 @@ pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Mil
     transaction.run(
         "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
              WHERE plan = ?1 AND ended_at IS NULL",
-        params![plan.as_str(), now.0],
+        params![plan, now],
     )
 }

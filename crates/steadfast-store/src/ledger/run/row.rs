@@ -9,7 +9,7 @@ use crate::ledger::connection::{Connection, Parameters};
 const COLUMNS: &str = "id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at, updated_at, ended_at, pid, pid_started";
 
 pub(super) fn find(connection: &Connection, id: &RunId) -> Result<Run, Fault> {
-    let found = connection.first(&format!("SELECT {COLUMNS} FROM run WHERE id = ?1"), [id.as_str()], from_row)?;
+    let found = connection.first(&format!("SELECT {COLUMNS} FROM run WHERE id = ?1"), [id], from_row)?;
     found.ok_or_else(|| LedgerError::UnknownRun { run: id.clone() }.into())
 }
 
@@ -20,7 +20,7 @@ pub(super) fn select(connection: &Connection, condition: &str, parameters: impl 
 /// The one that is not over.
 pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<Run>, Fault> {
     let condition = "plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
-    Ok(select(connection, condition, [plan.as_str()])?.pop())
+    Ok(select(connection, condition, [plan])?.pop())
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {

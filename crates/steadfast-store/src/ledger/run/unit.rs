@@ -1,7 +1,7 @@
 use rusqlite::Row;
 use steadfast_model::{Millis, PlanId, RunId, RunUnit, SessionId, TaskId, UnitStatus};
 
-use super::super::column::{json, millis, signed, task_id, text, word};
+use super::super::column::{json, millis, task_id, text, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::row;
@@ -14,24 +14,24 @@ impl Ledger {
     /// The units of a run, in their order, and their waves on its plan's tasks. One that is there already keeps all but its
     /// wave and its tasks: work may have been added to the plan since.
     pub fn put_units(&mut self, run: &RunId, units: &[RunUnit], now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let plan = row::find(transaction, run)?.plan;
             for (number, unit) in units.iter().enumerate() {
                 transaction.run("INSERT INTO run_unit (run, unit, number, title, tasks, wave, status, attempts, stuck, leases, updated_at)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                          ON CONFLICT (run, unit) DO UPDATE
                          SET number = excluded.number, title = excluded.title, tasks = excluded.tasks, wave = excluded.wave", params![
-                        run.as_str(),
-                        unit.unit.as_str(),
-                        i64::try_from(number).unwrap_or(i64::MAX),
+                        run,
+                        unit.unit,
+                        number,
                         unit.title,
                         text(&unit.tasks),
                         unit.wave,
-                        unit.status.as_str(),
+                        unit.status,
                         unit.attempts,
                         unit.stuck,
                         text(&unit.leases),
-                        now.0,
+                        now,
                     ])?;
                 put_wave(transaction, &plan, unit)?;
             }
@@ -59,7 +59,7 @@ impl Ledger {
         now: Millis,
         change: impl FnOnce(&mut RunUnit),
     ) -> Result<RunUnit, LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction| {
             let mut changed = find(transaction, run, unit)?;
             change(&mut changed);
             changed.updated_at = now;
@@ -70,13 +70,13 @@ impl Ledger {
 }
 
 pub(super) fn all(connection: &Connection, run: &RunId) -> Result<Vec<RunUnit>, Fault> {
-    connection.rows(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"), [run.as_str()], from_row)
+    connection.rows(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"), [run], from_row)
 }
 
 fn put_wave(transaction: &Transaction<'_>, plan: &PlanId, unit: &RunUnit) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached("UPDATE task SET wave = ?3 WHERE plan = ?1 AND id = ?2")?;
     for task in &unit.tasks {
-        statement.execute(params![plan.as_str(), task.as_str(), unit.wave])?;
+        statement.execute(params![plan, task, unit.wave])?;
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ fn put_wave(transaction: &Transaction<'_>, plan: &PlanId, unit: &RunUnit) -> Res
 pub(super) fn find(connection: &Connection, run: &RunId, unit: &TaskId) -> Result<RunUnit, Fault> {
     let found = connection.first(
         &format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 AND unit = ?2"),
-        [run.as_str(), unit.as_str()],
+        params![run, unit],
         from_row,
     )?;
     found.ok_or_else(|| LedgerError::UnknownUnit { run: run.clone(), unit: unit.clone() }.into())
@@ -98,24 +98,24 @@ pub(super) fn keep(transaction: &Transaction<'_>, run: &RunId, unit: &RunUnit) -
                     last_failure = ?17, updated_at = ?18
              WHERE run = ?1 AND unit = ?2",
         params![
-            run.as_str(),
-            unit.unit.as_str(),
+            run,
+            unit.unit,
             unit.wave,
-            unit.status.as_str(),
+            unit.status,
             unit.attempts,
             unit.stuck,
             unit.branch.as_deref().map(AsGiven),
             unit.directory.as_deref().map(AsGiven),
-            unit.plan.as_ref().map(PlanId::as_str),
+            unit.plan,
             unit.agent.map(|process| process.pid),
-            unit.agent.map(|process| signed(process.started)),
-            unit.session.as_ref().map(SessionId::as_str),
+            unit.agent.map(|process| process.started),
+            unit.session,
             text(&unit.leases),
             unit.head,
             unit.merged,
             unit.note,
             unit.last_failure,
-            unit.updated_at.0,
+            unit.updated_at,
         ],
     )
 }

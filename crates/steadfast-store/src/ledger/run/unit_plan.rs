@@ -9,7 +9,6 @@ use super::super::decision::{self, Decision};
 use super::super::error::Fault;
 use super::super::plan::{self, NewPlan};
 use super::super::progress::{self, Baseline};
-use super::super::slice::Touched;
 use super::super::spec;
 use super::super::status::{self, StatusChange};
 use super::super::{Ledger, LedgerError, evidence, task};
@@ -49,23 +48,23 @@ impl Ledger {
     /// The plan of this worktree, made of these tasks of the run's plan. One that is there already stays: its agent may
     /// have come far before the runner died.
     pub fn load_unit(&mut self, loading: &UnitLoading<'_>) -> Result<PlanId, LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             let whole = row::find(transaction, loading.run)?.plan;
             let id = match place_for(transaction, loading)? {
                 Place::Present(id) => {
                     // What was decided since it was loaded.
                     decision::add_missing(transaction, &id, &decision::all(transaction, &whole)?)?;
-                    begin_again(transaction, touched, &id, loading)?;
-                    touched.plan(&id);
+                    begin_again(transaction, &id, loading)?;
+                    transaction.touch(&id);
                     return Ok(id);
                 }
                 Place::Free(id) => id,
             };
             put(transaction, &whole, &id, loading)?;
             if loading.stuck > 0 {
-                begin_again(transaction, touched, &id, loading)?;
+                begin_again(transaction, &id, loading)?;
             }
-            touched.plan(&id);
+            transaction.touch(&id);
             Ok(id)
         })
     }
@@ -88,20 +87,15 @@ impl Ledger {
 
     /// Archives it, with what else its agent kept for that worktree: nobody is held by it then. Twice is once.
     pub fn drop_unit(&mut self, unit_plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
-        self.write(|transaction, touched| {
+        self.write(|transaction| {
             plan::require(transaction, unit_plan)?;
-            put_away(transaction, touched, unit_plan, now)
+            put_away(transaction, unit_plan, now)
         })
     }
 }
 
 /// The agent that was at it is gone. It may have run a failing check many times: that was one attempt.
-fn begin_again(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    id: &PlanId,
-    loading: &UnitLoading<'_>,
-) -> Result<(), Fault> {
+fn begin_again(transaction: &Transaction<'_>, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
     let open = task::all(transaction, id)?.into_iter().filter(|task| !task.status.is_closed());
     for (index, task) in open.enumerate() {
         // An agent that did nothing at all came to nothing at the first.
@@ -111,21 +105,16 @@ fn begin_again(
         progress::set_stuck(transaction, id, &task.id, loading.stuck, loading.now)?;
         if task.status == Status::InProgress {
             let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: loading.now };
-            status::change(transaction, touched, id, &task.id, &change)?;
+            status::change(transaction, id, &task.id, &change)?;
         }
     }
     Ok(())
 }
 
-pub(super) fn put_away(
-    transaction: &Transaction<'_>,
-    touched: &mut Touched,
-    unit_plan: &PlanId,
-    now: Millis,
-) -> Result<(), Fault> {
+pub(super) fn put_away(transaction: &Transaction<'_>, unit_plan: &PlanId, now: Millis) -> Result<(), Fault> {
     for id in beside(transaction, unit_plan)? {
         spec::put_away(transaction, &id, now)?;
-        touched.plan(&id);
+        transaction.touch(&id);
     }
     Ok(())
 }
@@ -134,7 +123,7 @@ pub(super) fn put_away(
 fn beside(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fault> {
     connection.rows(
         "SELECT id FROM plan WHERE cleared_at IS NULL AND worktree = (SELECT worktree FROM plan WHERE id = ?1)",
-        [unit_plan.as_str()],
+        [unit_plan],
         |row| plan_id(row, 0),
     )
 }
@@ -165,14 +154,12 @@ fn place_for(connection: &Connection, loading: &UnitLoading<'_>) -> Result<Place
 fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
     let &UnitLoading { worktree, title, now, .. } = loading;
     let (source, added_by): (Option<String>, AddedBy) =
-        transaction.row("SELECT source, added_by FROM plan WHERE id = ?1", [whole.as_str()], |row| {
+        transaction.row("SELECT source, added_by FROM plan WHERE id = ?1", [whole], |row| {
             Ok((row.get(0)?, word(row, 1, &AddedBy::ALL, AddedBy::as_str)?))
         })?;
     plan::insert(transaction, &NewPlan { id, worktree, title, source: source.as_deref(), added_by }, now)?;
-    transaction.run(
-        "UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1",
-        params![id.as_str(), whole.as_str()],
-    )?;
+    transaction
+        .run("UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1", params![id, whole])?;
     for task in loading.tasks {
         put_task(transaction, whole, id, task, loading)?;
     }
@@ -183,13 +170,13 @@ fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &Uni
          JOIN task ON task.plan = ?1 AND task.id = dependency.task
          JOIN task AS before ON before.plan = ?1 AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?2",
-        params![id.as_str(), whole.as_str()],
+        params![id, whole],
     )?;
     spec::count_all_waits(transaction, id)?;
     transaction.run(
         "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
          SELECT ?1, number, phase, what, why, added_by, at FROM decision WHERE plan = ?2",
-        params![id.as_str(), whole.as_str()],
+        params![id, whole],
     )
 }
 
@@ -210,14 +197,14 @@ fn put_task(
                     CASE status WHEN 'done' THEN 'done' ELSE 'pending' END,
                     stuck_count, wave, ?4, added_by, ?5, ?5, first_closed_at
              FROM task WHERE plan = ?2 AND id = ?3",
-        params![id.as_str(), whole.as_str(), task.as_str(), started.as_ref().map(text), loading.now.0],
+        params![id, whole, task, started.as_ref().map(text), loading.now],
     )?;
     if let Some(command) = found.verify.as_ref().and_then(Check::as_command) {
         transaction.run(
             "INSERT INTO frozen (plan, command, definition, at)
                  SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2 AND command = ?3
                  ON CONFLICT (plan, command) DO NOTHING",
-            params![id.as_str(), whole.as_str(), AsGiven(command)],
+            params![id, whole, AsGiven(command)],
         )?;
     }
     Ok(())

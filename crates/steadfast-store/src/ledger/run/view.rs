@@ -13,8 +13,7 @@ impl Ledger {
     pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
         self.read(|connection| {
             let run = row::find(connection, run)?;
-            let title =
-                connection.row("SELECT title FROM plan WHERE id = ?1", [run.plan.as_str()], |row| row.get(0))?;
+            let title = connection.row("SELECT title FROM plan WHERE id = ?1", [&run.plan], |row| row.get(0))?;
             Ok(RunView {
                 title,
                 units: unit::all(connection, &run.id)?,
@@ -33,7 +32,7 @@ impl Ledger {
 fn reasons(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, String>, Fault> {
     connection.rows(
         "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' AND block_reason IS NOT NULL",
-        [plan.as_str()],
+        [plan],
         |row| Ok((task_id(row, 0)?, row.get(1)?)),
     )
 }

@@ -160,7 +160,7 @@ fn a_plan_that_is_used_is_in_force_while_a_task_of_it_is_open() {
         source: Some("B.md"),
         added_by: AddedBy::Human,
     };
-    ledger.write(|transaction, _| super::super::plan::insert(transaction, &new, at(2))).unwrap();
+    ledger.write(|transaction| super::super::plan::insert(transaction, &new, at(2))).unwrap();
     ledger.add_task(&second, named("1"), at(2)).unwrap();
     assert_eq!(in_force(&ledger), second);
     ledger.use_plan(&first, AddedBy::Agent, at(3)).unwrap();

@@ -78,5 +78,5 @@ fn a_crowd_loses_nothing() {
     assert!(sessions.iter().all(|row| row.tool_calls + row.refusals == ROUNDS as u64), "{sessions:?}");
     let filter = HistoryFilter { limit: 10_000, ..HistoryFilter::default() };
     assert_eq!(ledger.history(&filter).unwrap().len(), ROUNDS);
-    assert_eq!(super::super::read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
+    assert_eq!(read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
 }

@@ -12,7 +12,11 @@ fn with_task() -> (TempDir, Ledger, PlanId) {
 }
 
 fn acquire(ledger: &mut Ledger, plan: &PlanId, holder: &str, now: i64) -> Result<Lease, LeaseError> {
-    ledger.acquire_lease(plan, &id("1"), holder, TTL, at(now))
+    take(ledger, plan, "1", holder, now)
+}
+
+fn take(ledger: &mut Ledger, plan: &PlanId, task: &str, holder: &str, now: i64) -> Result<Lease, LeaseError> {
+    Ok(ledger.acquire_leases(plan, &[id(task)], holder, TTL, at(now))?.remove(0))
 }
 
 fn under(lease: &Lease, status: Status) -> StatusChange {
@@ -33,7 +37,7 @@ fn a_held_task_says_by_whom_and_until_when() {
 fn tokens_rise_through_release_expiry_and_asking_again() {
     let (_dir, mut ledger, plan) = with_task();
     let first = acquire(&mut ledger, &plan, "a", 10).unwrap();
-    ledger.release_lease(&first).unwrap();
+    ledger.release_leases(std::slice::from_ref(&first)).unwrap();
     let second = acquire(&mut ledger, &plan, "b", 11).unwrap();
     let third = acquire(&mut ledger, &plan, "b", 12).unwrap();
     let fourth = acquire(&mut ledger, &plan, "c", 112).unwrap();
@@ -50,8 +54,8 @@ fn who_overslept_cannot_write_over_its_successor() {
     assert!(matches!(error, LedgerError::StaleFence { token: 1, .. }), "{error:?}");
     assert_eq!(error.to_string(), "the lease on task `1` is lost: token 1 is not the one it is held with");
     assert_eq!(ledger.task(&plan, &id("1")).unwrap().status, Status::Pending);
-    assert!(matches!(ledger.renew_lease(&old, TTL, at(111)), Err(LeaseError::Lost { token: 1, .. })));
-    assert!(matches!(ledger.release_lease(&old), Err(LeaseError::Lost { token: 1, .. })));
+    assert_eq!(ledger.renew_leases(&mut [old.clone()], TTL, at(111)).unwrap(), std::slice::from_ref(&old));
+    ledger.release_leases(std::slice::from_ref(&old)).unwrap();
 
     ledger.set_status(&plan, &id("1"), under(&new, Status::InProgress)).unwrap();
     let error = ledger.set_status(&plan, &id("1"), under(&old, Status::InProgress)).unwrap_err();
@@ -63,8 +67,9 @@ fn a_lease_that_ran_out_counts_until_somebody_else_asks() {
     let (_dir, mut ledger, plan) = with_task();
     let lease = acquire(&mut ledger, &plan, "a", 10).unwrap();
     ledger.set_status(&plan, &id("1"), StatusChange { now: at(500), ..under(&lease, Status::InProgress) }).unwrap();
-    let renewed = ledger.renew_lease(&lease, TTL, at(500)).unwrap();
-    assert_eq!(renewed, Lease { expires_at: at(600), ..lease });
+    let mut renewed = [lease.clone()];
+    assert_eq!(ledger.renew_leases(&mut renewed, TTL, at(500)).unwrap(), []);
+    assert_eq!(renewed, [Lease { expires_at: at(600), ..lease }]);
     assert!(matches!(acquire(&mut ledger, &plan, "b", 599), Err(LeaseError::Held { .. })));
 }
 
@@ -72,9 +77,9 @@ fn a_lease_that_ran_out_counts_until_somebody_else_asks() {
 fn what_was_given_back_is_no_longer_held() {
     let (_dir, mut ledger, plan) = with_task();
     let lease = acquire(&mut ledger, &plan, "a", 10).unwrap();
-    ledger.release_lease(&lease).unwrap();
-    ledger.release_lease(&lease).unwrap();
-    assert!(matches!(ledger.renew_lease(&lease, TTL, at(11)), Err(LeaseError::Lost { .. })));
+    ledger.release_leases(std::slice::from_ref(&lease)).unwrap();
+    ledger.release_leases(std::slice::from_ref(&lease)).unwrap();
+    assert_eq!(ledger.renew_leases(&mut [lease.clone()], TTL, at(11)).unwrap(), std::slice::from_ref(&lease));
     let error = ledger.set_status(&plan, &id("1"), under(&lease, Status::Done)).unwrap_err();
     assert!(matches!(error, LedgerError::StaleFence { .. }), "{error:?}");
 }
@@ -89,6 +94,6 @@ fn a_task_without_a_lease_takes_no_token() {
 #[test]
 fn only_a_task_that_exists_can_be_leased() {
     let (_dir, mut ledger, plan) = with_task();
-    let error = ledger.acquire_lease(&plan, &id("2"), "a", TTL, at(1)).unwrap_err();
+    let error = take(&mut ledger, &plan, "2", "a", 1).unwrap_err();
     assert!(matches!(error, LeaseError::Ledger(LedgerError::UnknownTask { .. })), "{error:?}");
 }

@@ -47,7 +47,14 @@ fn thorough<'a>(round: u32, findings: &'a [Finding], now: i64) -> NewReview<'a> 
 
 #[test]
 fn a_loop_is_kept_whole() {
-    let (_dir, mut ledger) = with_loop();
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let new = Loop {
+        scores: Some(scores(6)),
+        recall_surfaced: vec!["tokens expire".into(), "no mocks".into()],
+        ..named("l-1", "people can log in")
+    };
+    ledger.create_loop(&new).unwrap();
     let shape = Shape {
         criteria: vec!["a wrong password is refused".into()],
         must_nots: vec!["the schema stays".into()],
@@ -56,23 +63,18 @@ fn a_loop_is_kept_whole() {
         not_executed: vec!["it looks right".into()],
         verification: vec!["cargo test".into()],
     };
-    ledger.record_scores(&first(), scores(6), at(6)).unwrap();
     ledger.keep_shape(&first(), &shape, at(7)).unwrap();
-    ledger.surface(&first(), &["tokens expire".into()], at(8)).unwrap();
-    ledger.surface(&first(), &["tokens expire".into(), "no mocks".into()], at(8)).unwrap();
     ledger.attach_spec(&first(), "SPEC.md", at(8)).unwrap();
     let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
     ledger.attach_plan(&first(), &plan, at(9)).unwrap();
     ledger.attach_run(&first(), &RunId::new("r"), at(10)).unwrap();
     let kept = Loop {
-        scores: Some(scores(6)),
         shape: Some(shape),
-        recall_surfaced: vec!["tokens expire".into(), "no mocks".into()],
         spec: Some("SPEC.md".into()),
         plan: Some(plan.clone()),
         run: Some(RunId::new("r")),
         updated_at: at(10),
-        ..named("l-1", "people can log in")
+        ..new
     };
     assert_eq!(ledger.find_loop(&first()).unwrap(), kept);
     assert_eq!(ledger.unfinished_loop(WORKTREE).unwrap(), Some(kept.clone()));
@@ -137,14 +139,12 @@ fn of_many_who_move_it_at_once_one_does() {
 }
 
 #[test]
-fn what_was_judged_once_is_not_judged_again() {
+fn the_first_reason_of_an_override_stays() {
     let (_dir, mut ledger) = with_loop();
-    assert_eq!(ledger.record_scores(&first(), scores(4), at(6)).unwrap(), scores(4));
-    assert_eq!(ledger.record_scores(&first(), scores(9), at(7)).unwrap(), scores(4));
     ledger.override_loop(&first(), "a trial", at(8)).unwrap();
     ledger.override_loop(&first(), "something else", at(9)).unwrap();
     let kept = ledger.find_loop(&first()).unwrap();
-    assert_eq!((kept.scores, kept.overridden.as_deref()), (Some(scores(4)), Some("a trial")));
+    assert_eq!(kept.overridden.as_deref(), Some("a trial"));
 }
 
 #[test]

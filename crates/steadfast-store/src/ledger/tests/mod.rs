@@ -67,6 +67,11 @@ fn id(text: &str) -> TaskId {
     TaskId::new(text)
 }
 
+/// The slice of the plan that a session sees which owns nothing.
+fn read_slices(state_dir: &std::path::Path, worktree: &str) -> Option<steadfast_model::PlanView> {
+    super::read_slices_of(state_dir, worktree, &session("a stranger"))
+}
+
 fn session(name: &str) -> SessionId {
     SessionId::new(name)
 }

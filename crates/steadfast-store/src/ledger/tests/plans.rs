@@ -7,7 +7,7 @@ use super::*;
 fn add_plan(ledger: &mut Ledger, name: &str, now: i64) -> PlanId {
     let plan = PlanId::new(name);
     let new = NewPlan { id: &plan, worktree: WORKTREE, title: name, source: Some("SPEC.md"), added_by: AddedBy::Human };
-    ledger.write(|transaction, _| plan::insert(transaction, &new, at(now))).unwrap();
+    ledger.write(|transaction| plan::insert(transaction, &new, at(now))).unwrap();
     plan
 }
 

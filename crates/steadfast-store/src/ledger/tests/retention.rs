@@ -4,7 +4,7 @@ use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
 use super::super::{
     Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, NewLearning, Query, RecalledItem,
-    Taken, read_slices,
+    Taken,
 };
 use super::*;
 

@@ -6,8 +6,8 @@ use steadfast_model::{
 };
 
 use super::super::{
-    Baseline, Claiming, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading, NewDispatch,
-    Started, Taken, UnitClosed, UnitClosing, UnitLoading, read_slices,
+    Baseline, Claiming, Decision, DispatchEnd, Lease, LeaseError, LedgerError, Loaded, Loading, NewDispatch, Started,
+    Taken, UnitClosed, UnitClosing, UnitLoading,
 };
 use super::specs::{load, passed, planned, spec};
 use super::*;
@@ -228,21 +228,21 @@ fn how_long_units_took_is_known_from_this_run_and_earlier_ones_of_the_same_spec(
 #[test]
 fn several_tasks_are_leased_all_or_none() {
     let (_dir, mut ledger, plan) = with_run();
-    let other = ledger.acquire_lease(&plan, &id("1a"), "other", 100, at(10)).unwrap();
+    let other = ledger.acquire_leases(&plan, &[id("1a")], "other", 100, at(10)).unwrap();
     let error = lease(&mut ledger, &plan, "run", 20).unwrap_err();
     assert!(matches!(&error, LeaseError::Held { holder, .. } if holder == "other"), "{error:?}");
-    let free = ledger.acquire_lease(&plan, &id("1"), "third", 1, at(20)).unwrap();
-    assert_eq!(free.token, 1, "nothing was taken");
-    ledger.release_lease(&other).unwrap();
+    let free = ledger.acquire_leases(&plan, &[id("1")], "third", 1, at(20)).unwrap();
+    assert_eq!(free[0].token, 1, "nothing was taken");
+    ledger.release_leases(&other).unwrap();
     let mut leases = lease(&mut ledger, &plan, "run", 30).unwrap();
     assert_eq!(tokens(&leases), BTreeMap::from([(id("1"), 2), (id("1a"), 2)]));
     assert_eq!(ledger.renew_leases(&mut leases, 100, at(100)).unwrap(), []);
     assert_eq!(leases.iter().map(|lease| lease.expires_at).collect::<Vec<_>>(), [at(200); 2]);
-    let taken = ledger.acquire_lease(&plan, &id("1"), "thief", 100, at(300)).unwrap();
+    let mut taken = ledger.acquire_leases(&plan, &[id("1")], "thief", 100, at(300)).unwrap();
     let lost = ledger.renew_leases(&mut leases, 100, at(301)).unwrap();
     assert_eq!(lost.iter().map(|lease| lease.task.clone()).collect::<Vec<_>>(), [id("1")]);
     ledger.release_leases(&leases).unwrap();
-    assert_eq!(ledger.renew_leases(&mut [taken], 100, at(302)).unwrap(), [], "what is another's stays so");
+    assert_eq!(ledger.renew_leases(&mut taken, 100, at(302)).unwrap(), [], "what is another's stays so");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn what_came_of_a_unit_is_brought_over_once() {
 fn who_lost_one_lease_closes_nothing() {
     let (_dir, mut ledger, plan) = with_run();
     let leases = lease(&mut ledger, &plan, "run", 10).unwrap();
-    ledger.acquire_lease(&plan, &id("1a"), "other", 100, at(200)).unwrap();
+    ledger.acquire_leases(&plan, &[id("1a")], "other", 100, at(200)).unwrap();
     let evidence = [(id("1"), passed(201)), (id("1a"), passed(201))];
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
     let closing = UnitClosing {
@@ -387,18 +387,6 @@ fn a_merged_unit_is_closed_though_it_was_set_aside_before() {
     };
     assert_eq!(ledger.close_unit(&closing).unwrap(), UnitClosed::Now);
     assert_eq!(ledger.task(&plan, &id("1a")).unwrap().status, Status::Done);
-}
-
-#[test]
-fn evidence_under_a_lost_lease_is_not_kept() {
-    let (_dir, mut ledger, plan) = with_run();
-    let leases = lease(&mut ledger, &plan, "run", 10).unwrap();
-    let failed = Evidence { passed: false, end: CheckEnd::Exited(1), ..passed(11) };
-    ledger.record_fenced(&plan, &id("1"), &failed, leases[0].fence()).unwrap();
-    assert_eq!(ledger.task(&plan, &id("1")).unwrap().stuck_count, 1);
-    let error = ledger.record_fenced(&plan, &id("1"), &passed(12), Fence { token: 9 }).unwrap_err();
-    assert!(matches!(error, LedgerError::StaleFence { token: 9, .. }), "{error:?}");
-    assert_eq!(ledger.evidence_of(&plan, &id("1")).unwrap(), [failed]);
 }
 
 #[test]

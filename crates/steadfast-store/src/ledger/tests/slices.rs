@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use steadfast_model::{OwnerEnd, PlanView};
 
-use super::super::{Claiming, read_slices};
+use super::super::Claiming;
 use super::*;
 
 #[test]

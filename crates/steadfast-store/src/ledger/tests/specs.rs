@@ -148,10 +148,10 @@ fn a_cleared_plan_is_nobodys_and_leaves_no_slice() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let loaded = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1);
-    assert!(super::super::read_slices(dir.path(), WORKTREE).is_some());
+    assert!(read_slices(dir.path(), WORKTREE).is_some());
     ledger.clear_plan(loaded.plan(), at(2)).unwrap();
     assert_eq!(ledger.plan_view(WORKTREE).unwrap(), None);
-    assert_eq!(super::super::read_slices(dir.path(), WORKTREE), None);
+    assert_eq!(read_slices(dir.path(), WORKTREE), None);
     assert_eq!(ledger.tasks(loaded.plan()).unwrap().len(), 1, "kept");
     // The next of that name gets another.
     assert_eq!(load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 3).plan().as_str(), "log-in-2");

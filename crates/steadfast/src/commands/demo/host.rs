@@ -56,10 +56,9 @@ pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<
             _ => Err(CommandError::failure(format!("`{}` is not a program", program.display())).hint(hint)),
         };
     }
-    let file_name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let folders = environment::path("PATH").unwrap_or_default();
     std::env::split_paths(folders.as_os_str())
-        .map(|folder| environment::cwd().join(folder).join(&file_name))
+        .map(|folder| environment::cwd().join(folder).join(name))
         .find(|program| program.is_file())
         .map(Some)
         .ok_or_else(|| CommandError::failure(format!("`{name}` is not on the PATH")).hint(hint))
