@@ -2,7 +2,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_hosts::install::{self, InstallRequest, InstallScope};
+use steadfast_hosts::install::{self, BinaryError, InstallRequest, InstallScope};
 use steadfast_model::{Host, Mode};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{CONFIG_FILE, log_line};
@@ -14,6 +14,9 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
+
+/// The name of our npm and Python packages, as in `packaging/`.
+const PACKAGE: &str = "steadfast-cli";
 
 /// Set up Steadfast for this repository and its hosts.
 ///
@@ -118,10 +121,19 @@ fn binary(scope: InstallScope) -> Result<PathBuf, CommandError> {
             .hint("`steadfast init --shared` writes the name of the program without its path")
     })?;
     let called = std::env::args_os().next().unwrap_or_default();
-    install::find_binary(&called, &exe, path.as_deref(), &cwd).map_err(|error| {
-        CommandError::failure(chain(&error))
-            .hint("run `cargo install --path crates/steadfast --profile dist` to install it, then `steadfast init`")
-    })
+    install::find_binary(&called, &exe, path.as_deref(), &cwd)
+        .map_err(|error| CommandError::failure(chain(&error)).hint(how_to_install(&error)))
+}
+
+/// The hint with the command that installs the program permanently.
+fn how_to_install(error: &BinaryError) -> String {
+    let install = match error {
+        BinaryError::Cache { runner, .. } => format!("{} {PACKAGE}", runner.install()),
+        BinaryError::BuildFolder { .. } | BinaryError::Name { .. } => {
+            "cargo install --locked --path crates/steadfast".to_owned()
+        }
+    };
+    format!("run `{install}` to install it, then `steadfast init`")
 }
 
 fn confirm(changes: usize) -> Result<(), CommandError> {

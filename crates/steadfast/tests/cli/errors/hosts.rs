@@ -273,7 +273,7 @@ fn a_program_that_settings_cannot_name() {
     exit 1
     error: /home/sf is not named `steadfast`, so Steadfast could not recognise its own hooks
 
-    hint: run `cargo install --path crates/steadfast --profile dist` to install it, then `steadfast init`
+    hint: run `cargo install --locked --path crates/steadfast` to install it, then `steadfast init`
     ");
     let odd = sandbox.home().join(OsStr::from_bytes(b"od\xff")).join("steadfast");
     insta::assert_snapshot!(called(&odd), @r"
@@ -400,6 +400,6 @@ fn a_program_in_a_build_folder() {
     exit 1
     error: /repo/target/debug/steadfast is inside the build folder /repo/target/debug, which the next build changes
 
-    hint: run `cargo install --path crates/steadfast --profile dist` to install it, then `steadfast init`
+    hint: run `cargo install --locked --path crates/steadfast` to install it, then `steadfast init`
     ");
 }
