@@ -326,7 +326,7 @@ fn init_refuses_to_wire_the_cache_of_npx() {
         text.contains("is in the cache of `npx`, which deletes it later: hooks would name a missing file"),
         "{text}"
     );
-    assert!(text.contains("hint: `npm install --global steadfast-cli` puts it where it stays"), "{text}");
+    assert!(text.contains("hint: run `npm install --global steadfast-cli` to install it"), "{text}");
     assert_eq!(output.status.code(), Some(1));
     assert!(!repository.join(".claude").exists());
 }
