@@ -13,7 +13,7 @@ pub(super) enum Seen {
 /// Checks that each of these skills was called since then, by the agent or by its human.
 pub(super) fn used(place: &Place, session: Option<&SessionId>, names: &[String], since: Millis) -> Seen {
     let Some(session) = session else {
-        return Seen::CannotTell("the session is unknown, so its skills are too".into());
+        return Seen::CannotTell("the session is unknown, so the skills it used are unknown".into());
     };
     let files = SessionFiles::of(place, session);
     let host = files.peek().map(|state| state.host);

@@ -91,7 +91,7 @@ fn a_closed_task_is_told_to_the_list_it_comes_from_unless_a_gate_seals_it() {
     done(&mut list, &task).unwrap();
     list.tell_tracker();
     let said = list.take_lines();
-    assert!(said.len() == 1 && said[0].contains("1 status is not told to it yet"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("1 status is not sent yet"), "{said:?}");
     assert_eq!(scene.read(FILE).unwrap(), plan("pending"));
 
     list.open(&list.gates(), &Opening::Unlocked).unwrap();

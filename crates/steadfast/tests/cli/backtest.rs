@@ -101,20 +101,20 @@ fn where_no_session_can_be_read_it_says_why() {
     fs::write(sandbox.root().join("copilot.jsonl"), format!("{copilot}\n")).unwrap();
     fs::write(sandbox.root().join("text.jsonl"), "hello\n").unwrap();
     insta::assert_snapshot!(sandbox.fails(&["backtest", "copilot.jsonl", "text.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
-    nobody is known to write a file like `text.jsonl`
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
+    `text.jsonl` is not a Claude Code or Codex transcript
     error: no session could be read, for the reasons above
 
     hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
     ");
     insta::assert_snapshot!(sandbox.fails(&["transcript", "stats", "copilot.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
     error: no session could be read, for the reasons above
 
     hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
     ");
     insta::assert_snapshot!(sandbox.fails(&["replay", "copilot.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
     error: no session could be read, for the reasons above
 
     hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository

@@ -102,13 +102,13 @@ fn what_the_command_says_and_git_knows_is_where_the_work_is() {
 
 #[test]
 fn what_the_command_cannot_say_changes_nothing_and_is_logged() {
-    let rubbish = "what the command said is not `{\"scope\": [path], \"keywords\": [word]}`: ";
+    let rubbish = "the answer of the command is not `{\"scope\": [path], \"keywords\": [word]}`: ";
     for (script, why) in [
         ("echo 'I think it is src/clock.rs'", &format!("{rubbish}expected value at line 1 column 1")[..]),
-        ("echo '{\"scope\": [\"src/clock.rs\"]}'; exit 3", "the command ended with exit status: 3"),
-        ("no-such-program", "the command ended with exit status: 127"),
-        ("echo '{\"scope\": [\"src/clock.rs\"]}'; sleep 600", "the command did not end within 8 s and was ended"),
-        ("cat /dev/zero", "the command said more than 64 kB and was ended"),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; exit 3", "the command failed: exit status: 3"),
+        ("no-such-program", "the command failed: exit status: 127"),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; sleep 600", "the command did not end within 8 s and was killed"),
+        ("cat /dev/zero", "the command printed more than 64 kB and was killed"),
         ("true", &format!("{rubbish}EOF while parsing a value at line 1 column 0")),
     ] {
         let sandbox = Sandbox::with_tree();

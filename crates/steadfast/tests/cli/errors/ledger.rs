@@ -102,7 +102,7 @@ fn a_ledger_with_a_word_that_is_none_of_ours() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, `bright` is none of the words that can stand here
 
-    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks have to be added again
+    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: it creates a new ledger. Sessions and journals are kept; add the tasks again
     ");
 }
 
@@ -117,7 +117,7 @@ fn what_a_task_cannot_be() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", ""]), @r"
     exit 64
-    error: a task needs a title, and this one is empty
+    error: the title of the task is empty
 
     hint: `steadfast task add TITLE` says in one line what is to be done
     ");
@@ -140,7 +140,7 @@ fn what_a_task_cannot_be() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", " "]), @r"
     exit 64
-    error: a task is blocked by something: `--why` is empty
+    error: `--why` is empty; a blocked task needs a reason
 
     hint: `steadfast task block ID --why REASON` says what a human has to see to
     ");

@@ -12,7 +12,7 @@ fn nowhere_to_keep_anything() {
     command.args(["init", "--host", "claude", "--yes"]).env_remove("HOME");
     insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
     exit 1
-    error: `HOME` is not set, so there is nowhere to keep anything
+    error: `HOME` is not set, so there is no folder for settings and state
 
     hint: set `HOME` to a folder of yours and try again
     ");
@@ -63,6 +63,6 @@ fn a_repository_that_is_not_set_up() {
     exit 1
     error: steadfast is not set up for `/repo`
 
-    hint: `steadfast init` sets it up; it shows what it changes first
+    hint: `steadfast init` sets it up; it shows the changes first
     ");
 }

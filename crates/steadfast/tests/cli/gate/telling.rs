@@ -28,7 +28,7 @@ fn why_explains_a_refusal_with_the_gate() {
     assert!(said.starts_with(refused), "{said}");
     let (_, gate) = said.split_once("The plan gate:\n").unwrap();
     insta::assert_snapshot!(plain(gate.trim()), @r"
-    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written; plan HASH8 waits for a yes: Sign in with a code
+    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written; plan HASH8 waits for approval: Sign in with a code
     ");
     let json: Value = serde_json::from_str(&sandbox.ok(&["why", "--json"])).unwrap();
     assert_eq!(json["gate"], json!({"state": "locked", "put_back": [], "kept": []}));
@@ -54,7 +54,7 @@ fn what_was_put_back_is_told_with_where_the_rest_is() {
     // The log is bounded; what was kept is there all the same.
     fs::remove_file(sandbox.place().state.join("hook.log")).unwrap();
     let said = sandbox.without_paths(sandbox.ok(&["why"]).as_bytes());
-    let kept = "  1 file is kept aside, the newest is /repo/.git/steadfast/seals/kept/";
+    let kept = "  1 file is set aside; the newest is /repo/.git/steadfast/seals/kept/";
     assert!(said.lines().any(|line| line.starts_with(kept)), "{said}");
 }
 

@@ -88,7 +88,7 @@ fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
         [
             "epic bd-1 of beads: bd-1.3 is gone: Work of bd-1.3",
             "epic bd-1 of beads: bd-1.1 was closed there: Work of bd-1.1",
-            "epic bd-1 of beads: bd-1.2 is called differently now: Another title",
+            "epic bd-1 of beads: bd-1.2 was renamed: Another title",
             "epic bd-1 of beads: bd-1.4 is new: Work of bd-1.4",
         ]
     );
@@ -99,8 +99,8 @@ fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
     assert_eq!(
         there,
         [
-            "epic bd-1 of beads: bd-1.1 was opened again there: Work of bd-1.1",
-            "epic bd-1 of beads: bd-1.2 is called differently now: Work of bd-1.2",
+            "epic bd-1 of beads: bd-1.1 was reopened there: Work of bd-1.1",
+            "epic bd-1 of beads: bd-1.2 was renamed: Work of bd-1.2",
             "epic bd-1 of beads: bd-1.2 is in progress there: Work of bd-1.2",
             "epic bd-1 of beads: bd-1.4 is open there: Work of bd-1.4",
         ]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::fake_bd::{Beads, issue, part};
 
-const NOTE: &str = "update --status=in_progress --append-notes=steadfast: an agent says that it is done, and no check says so (it has no check";
-const LOOK: &str = "). Look at a.txt, b.txt; if it is right, close the issue or run `steadfast task done bd-1.1 --force` \
+const NOTE: &str = "update --status=in_progress --append-notes=steadfast: an agent says that it is done, but no check confirms it (it has no check";
+const LOOK: &str = "). Review a.txt, b.txt; if it is right, close the issue or run `steadfast task done bd-1.1 --force` \
                     --json -- bd-1.1";
 
 /// Two issues without a check, of which the second waits for the first.

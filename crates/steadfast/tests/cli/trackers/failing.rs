@@ -35,14 +35,14 @@ fn what_could_not_be_told_is_told_the_next_time() {
     beads.begin("me");
     beads.mode("refuses-writes");
     let said = beads.said(&["task", "done", "bd-1.1", "--force"]);
-    let line = "epic bd-1 of beads: 1 status is not told to it yet, and will be the next time \
-                (bd-1.1: `bd close` failed: Error: read-only file system)\n";
+    let line = "epic bd-1 of beads: 1 status is not sent yet; Steadfast tries again the \
+                next time (bd-1.1: `bd close` failed: Error: read-only file system)\n";
     assert!(said.contains(line), "{said}");
     assert_eq!(beads.status("bd-1.1"), "open");
     // What is read meanwhile does not undo it.
     assert_eq!(beads.tasks(), ["bd-1.1 done", "bd-1.2 pending"]);
     let refused = beads.stop("me", "Done.");
-    assert!(refused["reason"].as_str().unwrap().contains("not told to it yet"), "{refused}");
+    assert!(refused["reason"].as_str().unwrap().contains("not sent yet"), "{refused}");
     beads.mode("");
     beads.calls();
     let refused = beads.stop("me", "Done.");
@@ -60,7 +60,7 @@ fn a_list_that_is_empty_all_at_once_ends_nothing() {
     beads.put(&[]);
     let released = beads.stop("me", "Done.");
     let note = released["systemMessage"].as_str().unwrap();
-    assert!(note.contains("no task is in it any more, and 2 were open"), "{note}");
+    assert!(note.contains("it has no tasks any more, but 2 were open"), "{note}");
     beads.put(&two());
     assert_eq!(beads.stop("me", "Done.")["decision"], "block");
 }
