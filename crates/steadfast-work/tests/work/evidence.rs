@@ -87,7 +87,7 @@ fn what_was_not_seen_at_the_start_counts_as_no_change_until_the_task_is_started_
     std::fs::write(&index, kept).unwrap();
     let (class, passed, note) = looked(done(&mut list, &task));
     assert_eq!((class, passed), (Observed, false));
-    assert!(note.starts_with("its files could not be looked at when it was started ("), "{note}");
+    assert!(note.starts_with("its files could not be read when it was started ("), "{note}");
     list.start(&task).unwrap();
     assert!(!looked(done(&mut list, &task)).1, "nothing was changed");
     scene.write("src/c.txt", "new\n");
@@ -221,7 +221,10 @@ fn a_decision_is_a_line_in_the_section_of_its_phase() {
 
     let (class, passed, note) = looked(done(&mut list, &id("1")));
     assert_eq!((class, passed), (Observed, false));
-    assert!(note.starts_with("nothing stands under `## First Decisions` in `.steadfast/decisions/login.md`"), "{note}");
+    assert!(
+        note.starts_with("there is no decision under `## First Decisions` in `.steadfast/decisions/login.md`"),
+        "{note}"
+    );
     let (_, passed, note) = looked(done(&mut list, &id("2")));
     assert!(!passed && note.starts_with("its phase is not in the plan"), "{note}");
 

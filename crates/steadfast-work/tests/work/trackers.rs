@@ -40,7 +40,7 @@ fn a_tracker_says_whether_its_list_or_the_machine_is_at_fault() {
         let said = error.to_string();
         assert_eq!(error.cause(), expected, "{said}");
         let outer = WorkError::Tracker { name: "beads".into(), source: error };
-        assert_eq!((outer.cause(), outer.to_string()), (expected, format!("beads could not be read: {said}")));
+        assert_eq!((outer.cause(), outer.to_string()), (expected, format!("cannot read beads: {said}")));
     }
 }
 

@@ -130,7 +130,7 @@ fn what_is_not_understood_is_said_with_what_would_be() {
     insta::assert_snapshot!(Sandbox::bare().fails(&["log"]).1, @r"
     error: steadfast is not set up for `/repo`
 
-    hint: `steadfast init` sets it up; it shows the changes first
+    hint: `steadfast init` sets it up; it shows what it changes first
     ");
 }
 

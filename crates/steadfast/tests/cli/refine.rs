@@ -167,12 +167,18 @@ fn a_project_does_not_say_what_is_run() {
     let lines = String::from_utf8(shown.stdout).unwrap();
     assert!(lines.contains("drift.refine         \"\"         default\n"), "{lines}");
     let ignored = "`/repo/steadfast.toml` says `drift.refine`, which is ignored there: ";
+    let found_ignored = "`/repo/steadfast.toml` sets `drift.refine`, which is ignored there: ";
     assert_eq!(
         sandbox.without_paths(&shown.stderr),
         format!("note: {ignored}which command is run, your own settings say\n")
     );
     let found = sandbox.without_paths(&sandbox.run(&["doctor"]).stdout);
-    assert!(found.contains(&format!("note config-ignored: {ignored}a project does not say what is run\n")), "{found}");
+    assert!(
+        found.contains(&format!(
+            "note config-ignored: {found_ignored}a project file may not choose which commands are run\n"
+        )),
+        "{found}"
+    );
     let (code, said) = sandbox.fails(&["config", "set", "--project", "drift.refine", "true"]);
     assert_eq!(code, 2);
     assert!(said.contains("is ignored in what is committed with a project"), "{said}");

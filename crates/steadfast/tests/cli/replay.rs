@@ -73,7 +73,7 @@ fn what_nobody_writes_is_said_to_be_so() {
     let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: `a.jsonl` is not a Claude Code or Codex transcript
+    error: nobody is known to write a file like `a.jsonl`
 
     hint: name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository
     ");

@@ -67,7 +67,7 @@ fn errors_name_the_thing_and_the_next_command() {
     insta::assert_snapshot!(bare.fails(&["task", "list"]).1, @r"
     error: steadfast is not set up for `/repo`
 
-    hint: `steadfast init` sets it up; it shows the changes first
+    hint: `steadfast init` sets it up; it shows what it changes first
     ");
 }
 

@@ -206,7 +206,7 @@ fn what_is_not_read_is_named_and_the_rest_is_read() {
     assert!(output.status.success());
     assert_eq!(files(&String::from_utf8(output.stdout).unwrap()), ["claude.jsonl"]);
     let aside = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(aside, "`copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet\n");
+    assert_eq!(aside, "`copilot.jsonl` is a session of GitHub Copilot, which is not read yet\n");
 
     let (code, said) = sandbox.fails(&["transcript", "show", "copilot.jsonl"]);
     assert_eq!(code, 1);

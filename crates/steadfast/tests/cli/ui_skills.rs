@@ -122,7 +122,10 @@ fn a_loaded_plan_keeps_its_tasks_until_a_human_loads_it_again() {
     sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
     sandbox.agent(&["task", "start", "1.1a"]);
     let (code, said) = sandbox.agent(&["task", "done", "1.1a"]);
-    assert!(code == 0 && said.contains("claimed: not used, because they are not installed here: /frontend-design"), "{said}");
+    assert!(
+        code == 0 && said.contains("claimed: not used, because they are not installed here: /frontend-design"),
+        "{said}"
+    );
 
     // A human's load follows what is installed, with the same hash: what was approved is what was authored.
     let said = sandbox.ok(&["plan", "load", "SPEC.md"]);

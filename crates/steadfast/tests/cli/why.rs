@@ -88,7 +88,7 @@ fn a_refused_stop_is_told_with_what_was_known_and_what_to_do() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
 }
@@ -160,7 +160,7 @@ fn a_refusal_that_was_only_observed_or_advised_says_so() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
     mode(&sandbox, "advise");
@@ -183,7 +183,7 @@ fn a_paused_session_is_called_so() {
         stop(&sandbox, "s-1");
     }
     let said = first_line(&sandbox);
-    assert!(said.starts_with("[ago] session s-1 would have been let go as capped, not complete:"), "{said}");
+    assert!(said.starts_with("[ago] Steadfast would have let session s-1 stop as capped, not complete:"), "{said}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
     let sandbox = at_work();
     while sandbox.stop_is_refused("s-1") {}
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] session s-1 was let go as capped, not complete: 2 of 2 tasks are open after 3 refusals.
+    [ago] Steadfast let session s-1 stop as capped, not complete: 2 of 2 tasks are open after 3 refusals.
 
     Event    Stop, [time], line 4 of the journal
     Mode     enforce
@@ -210,7 +210,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       The next prompt to the session arms the stop gate again.
     ");
 }
@@ -223,7 +223,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
     sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]);
     stop(&sandbox, "s-1");
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] session s-1 was let go as all blocked: 1 of 2 tasks is blocked, 1 done.
+    [ago] Steadfast let session s-1 stop as all blocked: 1 of 2 tasks is blocked, 1 done.
 
     Event    Stop, [time], line 4 of the journal
     Mode     enforce
@@ -262,14 +262,14 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
     assert!(warning.contains("is damaged"), "{warning}");
     let said = without_times(&String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said.replace(&sandbox.root().display().to_string(), "/repo"), @r"
-    [ago] session s-1 was let go because its tasks could not be read: the ledger `/repo/.git/steadfast/state.db` is damaged
+    [ago] Steadfast let session s-1 stop because its tasks could not be read: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     Event    Stop, [time], line 1 of the journal
     Mode     enforce
     Said     “Good progress, let me know!”
 
     Tasks then:
-      not known: the ledger `/repo/.git/steadfast/state.db` is damaged
+      unknown: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     The human was told:
       steadfast could not look at the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
@@ -348,7 +348,7 @@ fn a_session_whose_files_are_gone_leaves_what_the_ledger_knows() {
     };
     let sandbox = at_work();
     while sandbox.stop_is_refused("s-1") {}
-    insta::assert_snapshot!(gone(&sandbox, "s-1"), @"[ago] session s-1 was let go as capped, not complete: 2 of 2 tasks are open with no refusal left.");
+    insta::assert_snapshot!(gone(&sandbox, "s-1"), @"[ago] Steadfast let session s-1 stop as capped, not complete: 2 of 2 tasks are open with no refusal left.");
     let reason = || "build is not yours".to_owned();
     record(&sandbox, Verdict::Deny { reason: reason() }, Mode::Enforce, Ruling::Deny { reason: reason() });
     insta::assert_snapshot!(gone(&sandbox, "s-9"), @"[ago] `completion` refused an event `PreToolUse` of agent a-7 of session s-9: build is not yours");
@@ -379,7 +379,7 @@ fn inside_an_agent_it_is_about_its_own_session() {
     insta::assert_snapshot!(said("s-2"), @r"
     Nothing was refused in session s-2.
 
-    `steadfast log` shows what sessions were told.
+    `steadfast log` shows the messages to sessions.
     ");
 }
 
@@ -414,7 +414,7 @@ fn without_a_refusal_it_says_so() {
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
     Nothing was refused in this repository.
 
-    `steadfast log` shows what sessions were told.
+    `steadfast log` shows the messages to sessions.
     ");
     assert_eq!(sandbox.ok(&["why", "--json"]), "null\n");
 }
@@ -442,7 +442,7 @@ fn what_cannot_be_answered_is_refused_with_the_next_command() {
     insta::assert_snapshot!(Sandbox::bare().fails(&["why"]).1, @r"
     error: steadfast is not set up for `/repo`
 
-    hint: `steadfast init` sets it up; it shows the changes first
+    hint: `steadfast init` sets it up; it shows what it changes first
     ");
     let sandbox = at_work();
     stop(&sandbox, "s-1");

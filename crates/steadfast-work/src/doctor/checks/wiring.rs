@@ -12,7 +12,7 @@ pub(in super::super) fn not_set_up(place: &Place) -> Diagnostic {
     Diagnostic::error(
         "not-set-up",
         format!("Steadfast is not set up for `{}`", place.root.display()),
-        "`steadfast init` sets it up; it shows the changes first",
+        "`steadfast init` sets it up; it shows what it changes first",
     )
 }
 
@@ -43,7 +43,7 @@ fn no_host_wired(here: &Installation) -> Diagnostic {
     Diagnostic::error(
         "not-wired",
         format!("`{}` is set up, but no host has hooks of Steadfast in its settings", here.place().root.display()),
-        "`steadfast init` wires the hosts in use; it shows the changes first",
+        "`steadfast init` wires the hosts in use; it shows what it changes first",
     )
 }
 

@@ -93,7 +93,9 @@ fn a_claim_that_cannot_be_removed_is_named() {
     fs::File::open(&folder).unwrap().set_modified(long_ago).unwrap();
     let output = sandbox.run(&["doctor", "--fix"]);
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @"not fixed stale-claims: cannot remove `/repo/.git/steadfast/claims/call-1.new`: Is a directory (os error 21)");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("stale-claims: 1 claim left by calls that ended long ago"));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("stale-claims: 1 claim left by calls that ended long ago")
+    );
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn one_finding_is_one() {
     1 finding: 1 error
 
     error not-set-up: Steadfast is not set up for `/repo`
-        hint: `steadfast init` sets it up; it shows the changes first
+        hint: `steadfast init` sets it up; it shows what it changes first
     ");
 }
 

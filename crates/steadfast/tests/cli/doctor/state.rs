@@ -17,7 +17,7 @@ fn state_that_others_may_read_is_closed_by_fix() {
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("state-permissions"));
     let said = sandbox.without_paths(&output.stderr);
-    assert_eq!(said, "fixed state-permissions: 2 files in `/repo/.git/steadfast` are yours alone\n");
+    assert_eq!(said, "fixed state-permissions: only you can access 2 files in `/repo/.git/steadfast` now\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&state), mode(&journal)), (0o700, 0o600));
 }
@@ -108,10 +108,7 @@ fn a_ledger_that_is_newer() {
         said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is of version 99, this steadfast "),
         "{said}"
     );
-    assert!(
-        said.ends_with("hint: commands refuse to work; the stop gate uses the last slice of the plan"),
-        "{said}"
-    );
+    assert!(said.ends_with("hint: commands refuse to work; the stop gate uses the last slice of the plan"), "{said}");
 }
 
 #[test]

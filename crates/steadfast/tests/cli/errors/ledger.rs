@@ -102,7 +102,7 @@ fn a_ledger_with_a_word_that_is_none_of_ours() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, `bright` is none of the words that can stand here
 
-    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: it creates a new ledger. Sessions and journals are kept; add the tasks again
+    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks have to be added again
     ");
 }
 

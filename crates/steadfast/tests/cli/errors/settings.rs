@@ -63,6 +63,6 @@ fn a_repository_that_is_not_set_up() {
     exit 1
     error: steadfast is not set up for `/repo`
 
-    hint: `steadfast init` sets it up; it shows the changes first
+    hint: `steadfast init` sets it up; it shows what it changes first
     ");
 }

@@ -182,7 +182,10 @@ fn what_git_cannot_tell_is_said() {
     assert_eq!(found(&sandbox, "seal-not-seen"), None);
     fs::write(sandbox.root().join(".git/index"), "no index").unwrap();
     let said = found(&sandbox, "seal-not-seen").unwrap();
-    assert!(said.starts_with("warning: the files that the plan gate seals as a git tree cannot be compared: "), "{said}");
+    assert!(
+        said.starts_with("warning: the files that the plan gate seals as a git tree cannot be compared: "),
+        "{said}"
+    );
 }
 
 #[test]

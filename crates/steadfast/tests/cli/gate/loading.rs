@@ -10,7 +10,7 @@ fn an_agent_loads_nothing_at_a_closed_gate() {
     let (code, said) = sandbox.agent(&["plan", "load", "SPEC.md"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(plain(&said), @r"
-    error: `SPEC.md` is not loaded: the plan gate is closed
+    error: cannot load `SPEC.md`: the plan gate is closed
 
     hint: `steadfast plan propose SPEC.md` keeps it for the human, whose yes opens the gate
 

@@ -127,5 +127,5 @@ fn the_server_keeps_a_draft_in_the_words_of_the_command_line() {
     assert_eq!(wrong["isError"], true);
     let refused = server.call("plan_propose", json!({"text": SPEC, "path": "/etc/passwd"}));
     let said = refused["content"][0]["text"].as_str().unwrap();
-    assert!(said.starts_with("error: `/etc/passwd` is no place for a plan"), "{said}");
+    assert!(said.starts_with("error: a plan cannot be written to `/etc/passwd`"), "{said}");
 }

@@ -36,7 +36,7 @@ fn an_issue_that_is_done_on_a_claim_stays_in_progress_with_a_note_and_a_humans_w
     assert!(noted.starts_with(NOTE) && noted.ends_with(LOOK), "{noted}");
     assert_eq!(beads.status("bd-1.1"), "in_progress");
     assert!(
-        said.contains("epic bd-1 of beads: bd-1.1 stays in progress there: no check says that it is done"),
+        said.contains("epic bd-1 of beads: bd-1.1 stays in progress there, because no check confirms that it is done"),
         "{said}"
     );
 

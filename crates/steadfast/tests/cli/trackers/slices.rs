@@ -48,7 +48,8 @@ fn on_an_agents_word_a_slice_is_not_done_in_the_file() {
     let output = sandbox.as_agent("me", &["task", "done", "2"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && said.contains("2 stays in progress there: no check says that it is done"),
+        output.status.success()
+            && said.contains("2 stays in progress there, because no check confirms that it is done"),
         "{said}"
     );
     assert_eq!(file(&sandbox), PLAN.replace("**Status:** fail", "**Status:** in-progress"));
