@@ -8,6 +8,7 @@ use steadfast_model::human_commands;
 use steadfast_plan::schema::Spec;
 
 use crate::Result;
+use crate::commands;
 use crate::configuration;
 use crate::process::root;
 
@@ -21,14 +22,14 @@ enum Generator {
     /// Writes the whole file.
     File(fn() -> Result<String>),
     /// Writes the lines between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of the file stays as it is.
-    Block(&'static str, fn() -> String),
+    Block(&'static str, fn() -> Result<String>),
 }
 use Generator::{Block, File};
 
 const GENERATORS: [(&str, Generator); 8] = [
     ("schemas/steadfast.schema.json", File(configuration::schema)),
     ("docs/configuration.md", File(configuration::reference)),
-    ("README.md", Block("configuration", configuration::excerpt)),
+    ("README.md", Block("configuration", || Ok(configuration::excerpt()))),
     ("schemas/spec.schema.json", File(schema::<Spec>)),
     ("plugin/hooks/hooks.json", File(plugin_hooks)),
     ("README.md", Block("human commands", list_of_human_commands)),
@@ -36,18 +37,28 @@ const GENERATORS: [(&str, Generator); 8] = [
     ("xtask/messages.txt", File(xtask::prose::list)),
 ];
 
+/// These ask the binary, which has to be built for them.
+const OF_THE_BINARY: [(&str, Generator); 2] = [
+    ("docs/reference/commands.md", File(commands::reference)),
+    ("docs/reference/exit-codes.md", Block("exit codes", commands::exit_codes)),
+];
+
 /// The longest line of a generated list.
 const COLUMNS: usize = 120;
 
 pub(crate) fn generate(doing: Doing) -> Result<()> {
+    run(GENERATORS.iter().chain(&OF_THE_BINARY), doing)
+}
+
+fn run<'a>(generators: impl Iterator<Item = &'a (&'static str, Generator)>, doing: Doing) -> Result<()> {
     let mut stale = Vec::new();
-    for (path, generator) in GENERATORS {
+    for (path, generator) in generators {
         let file = root().join(path);
         let text = match generator {
             File(write) => write()?,
             Block(name, write) => {
                 let present = fs::read_to_string(&file).map_err(|error| format!("cannot read {path}: {error}"))?;
-                with_block(&present, name, &write()).ok_or_else(|| {
+                with_block(&present, name, &write()?).ok_or_else(|| {
                     format!("{path} has no lines `<!-- generated: {name} -->` and `<!-- end -->`, in this order, once")
                 })?
             }
@@ -56,7 +67,7 @@ pub(crate) fn generate(doing: Doing) -> Result<()> {
             continue;
         }
         match doing {
-            Doing::Check => stale.push(path),
+            Doing::Check => stale.push(*path),
             Doing::Write => {
                 if let Some(folder) = file.parent() {
                     fs::create_dir_all(folder)?;
@@ -88,8 +99,8 @@ fn with_block(text: &str, name: &str, lines: &str) -> Option<String> {
     (!rest.contains(&begin)).then(|| format!("{before}{begin}{lines}<!-- end -->\n{after}"))
 }
 
-fn list_of_human_commands() -> String {
-    list(human_commands())
+fn list_of_human_commands() -> Result<String> {
+    Ok(list(human_commands()))
 }
 
 /// A line such as "`init`, `task unblock`.", broken between the words of the list alone.
@@ -116,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_generated_files_are_fresh() {
-        generate(Doing::Check).unwrap();
+        run(GENERATORS.iter(), Doing::Check).unwrap();
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod bench_makespan;
 mod bench_runner;
+mod commands;
 mod configuration;
 mod faults;
 mod generate;

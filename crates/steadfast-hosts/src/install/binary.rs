@@ -7,17 +7,17 @@ use thiserror::Error;
 use super::homes::find_on_path;
 use super::wiring::is_our_program;
 
-/// Why the running program is not one that settings can name.
+/// The reason why settings cannot name the running program.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum BinaryError {
     #[error("{} is inside the build folder {}, which the next build changes", path.display(), folder.display())]
     BuildFolder { path: PathBuf, folder: PathBuf },
-    #[error("{} is not named `steadfast`: hooks of that name could not be told from others", path.display())]
+    #[error("{} is not named `steadfast`, so Steadfast could not recognise its own hooks", path.display())]
     Name { path: PathBuf },
 }
 
-/// The running program as the user named it, for settings to name it the same way: a link (`/usr/local/bin/steadfast`,
-/// a package manager's) keeps its own path, so it still leads somewhere after an upgrade.
+/// Returns the path of the running program as the user named it. A link (`/usr/local/bin/steadfast`, a package
+/// manager's) keeps its own path, so the settings stay valid after an upgrade.
 pub fn find_binary(
     argv0: &OsStr,
     current_exe: &Path,
@@ -36,7 +36,7 @@ pub fn find_binary(
     }
 }
 
-/// Whether `steadfast`, as a shared file names it, would be found.
+/// Returns true if `steadfast`, the name in shared files, is on the `PATH`.
 pub fn is_on_path(path_var: Option<&OsStr>, cwd: &Path) -> bool {
     find_on_path("steadfast", path_var, cwd).is_some()
 }
@@ -48,7 +48,7 @@ fn as_named(argv0: &OsStr, path_var: Option<&OsStr>, cwd: &Path) -> Option<PathB
     }
     let joined = cwd.join(named);
     let (folder, name) = (joined.parent()?, joined.file_name()?);
-    // `..` behind a link means another folder than it seems to.
+    // Resolve links first: `..` after a link leads to the parent of its target.
     let folder = if folder.components().any(|part| part == Component::ParentDir) {
         fs::canonicalize(folder).ok()?
     } else {
@@ -65,11 +65,11 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn has_our_name(path: &Path) -> bool {
-    // The folders above it may be spelled in a way that settings cannot hold; that is another complaint.
+    // Only the file name must be UTF-8 here; folders are checked when the settings are written.
     path.file_name().and_then(OsStr::to_str).is_some_and(is_our_program)
 }
 
-/// The folder of a build that holds this file, by cargo's marks or by its usual name.
+/// Returns the build folder that contains this file, by cargo's marker files or the usual names.
 fn build_folder(path: &Path) -> Option<PathBuf> {
     let marked = |folder: &Path| folder.join("CACHEDIR.TAG").exists() || folder.join(".rustc_info.json").exists();
     let named = |folder: &Path| {

@@ -15,7 +15,7 @@ use steadfast_runner::lifecycle::{self, Leg};
 use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
 use steadfast_runner::run::{RunOutcome, Until};
-use steadfast_runner::source::{RunSource, tell_tracker};
+use steadfast_runner::source::{RunSource, report_to_tracker};
 use steadfast_work::{Repository, spec_file};
 
 use crate::error::CommandError;
@@ -119,7 +119,7 @@ impl Run {
         let host = self.flags.host.or(settings.host.value);
         let ready = preflight(&repository, &settings, host, &source, self.from_head)?;
         let mut list = here::task_list("run")?;
-        lifecycle::nothing_under_way(&list)?;
+        lifecycle::refuse_if_unfinished(&list)?;
         let (plan, warnings) = work.load(&mut list, &source)?;
         let row = lifecycle::new_run(&list, &plan, source, &ready, self.flags.change(settings.limits()));
         list.ledger_mut().create_run(&row)?;
@@ -137,7 +137,7 @@ fn words(what: &Path) -> Option<&str> {
 
 /// Goes on with a run that was paused or whose process is gone.
 pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
-    lifecycle::nobody_runs(&row)?;
+    lifecycle::refuse_if_running(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
@@ -189,7 +189,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
-    let untold = tell_tracker(&repository.place, &row);
+    let untold = report_to_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;
     display.finish(&repository.ledger()?, &outcome)?;
     untold.iter().for_each(|line| note!("{line}"));

@@ -27,7 +27,8 @@ fn the_numbers_have_the_keys_they_promise_and_a_copy_counts_once() {
         .as_array_mut()
         .unwrap()
         .retain(|one| one["policy"] == "integrity" || one["policy"] == "completion");
-    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    let reason =
+        "Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.";
     let expected = json!({
         "sessions": 3,
         "unread": 0,
@@ -59,7 +60,7 @@ fn people_get_a_table_and_a_page() {
 
     integrity, for example:
       2026-03-01T10:00:03Z  deny  Bash steadfast off
-          `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+          Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.
           sessions/deep/a.jsonl
     ");
     let page = fs::read_to_string(sandbox.root().join("report.html")).unwrap();
@@ -88,7 +89,7 @@ fn a_folder_without_sessions_is_named() {
     let (code, said) = sandbox.fails(&["backtest", "empty"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: there is no transcript in `empty`
+    error: no transcript found in `empty`
 
     hint: transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them
     ");

@@ -118,9 +118,9 @@ fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
 
     hint: `steadfast task done 2.1b --artifact FILE`, a screenshot taken after the change
     error: task `2.1b` stays open: `/repo/old.png` is older than `page.html`: take the picture after the change
-    error: task `2.1b` stays open: `/repo/words.png` is no PNG, JPEG, GIF or WebP, whatever its name says
-    error: task `2.1b` stays open: `/repo/dot.png` has 1 × 1 pixels, so nothing can be seen on it
-    error: task `2.1b` stays open: `/repo/none.png` is not there: name a picture in the checkout, or one by its full path
+    error: task `2.1b` stays open: `/repo/words.png` is not a PNG, JPEG, GIF or WebP image
+    error: task `2.1b` stays open: `/repo/dot.png` has only 1 × 1 pixels, too few to show anything
+    error: task `2.1b` stays open: `/repo/none.png` does not exist: give a path in the checkout, or a full path
     ");
     let said = sandbox.ok(&["task", "done", "2.1b", "--artifact", "new.png"]);
     assert!(

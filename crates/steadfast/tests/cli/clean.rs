@@ -345,13 +345,13 @@ fn texts_that_are_too_long_are_refused_with_their_length() {
     let (code, said) = sandbox.fails(&["task", "add", &"ä".repeat(501)]);
     assert_eq!(code, 64);
     insta::assert_snapshot!(said, @r"
-    error: the title of a task has 501 characters, and 500 is the most
+    error: the title of a task has 501 characters; the limit is 500
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
     sandbox.ok(&["task", "add", &"ä".repeat(500)]);
     let (code, said) = sandbox.fails(&["task", "block", "1", "--why", &"w".repeat(1_001)]);
     assert_eq!(code, 64);
-    assert!(said.starts_with("error: the reason of a block has 1001 characters, and 1000 is the most"), "{said}");
+    assert!(said.starts_with("error: the reason for blocking a task has 1001 characters; the limit is 1000"), "{said}");
     sandbox.ok(&["task", "block", "1", "--why", &"w".repeat(1_000)]);
 }

@@ -1,13 +1,18 @@
-//! What the documents claim.
+//! The claims of the documents.
+
+mod executed;
+mod keys;
+mod links;
+mod named;
+mod page;
+mod reference;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use page::root;
 
-/// All Rust of the repository, but what is built.
+/// All Rust of the repository, without build folders.
 fn sources(folder: &Path, found: &mut String) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -20,7 +25,7 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
-/// A claim whose test is gone, or was never there, is a claim and nothing more.
+/// A claim needs its test.
 #[test]
 fn every_test_that_the_threat_model_names_is_there() {
     let mut source = String::new();

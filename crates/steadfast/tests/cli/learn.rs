@@ -153,19 +153,19 @@ fn a_learning_that_says_nothing_or_too_much() {
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", &"x".repeat(501)]), @r"
     exit 64
-    error: a learning has 501 characters, and 500 is the most
+    error: a learning has 501 characters; the limit is 500
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--why", &"x".repeat(1_001)]), @r"
     exit 64
-    error: the reason of a learning has 1001 characters, and 1000 is the most
+    error: the reason for a learning has 1001 characters; the limit is 1000
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", &"x".repeat(4_097)]), @r"
     exit 64
-    error: a path of a learning has 4097 characters, and 4096 is the most
+    error: a path of a learning has 4097 characters; the limit is 4096
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
@@ -179,7 +179,7 @@ fn a_learning_that_says_nothing_or_too_much() {
     many.extend(["--file", "f"].repeat(21));
     insta::assert_snapshot!(sandbox.refuses(&many), @r"
     exit 64
-    error: a learning names 21 files, and 20 is the most
+    error: a learning names 21 files; the limit is 20
 
     hint: a folder stands for what is in it: `--file src/auth/`
     ");
@@ -223,7 +223,7 @@ fn when_nobody_looks_at_them_there_is_an_end_to_learning() {
     }
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "add", "One more"]), @r"
     exit 1
-    error: 500 learnings are open, and that is the most: nobody has looked at them yet
+    error: 500 learnings are open, and the limit is 500: a human has to confirm or dismiss some of them first
 
     hint: a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`
     ");

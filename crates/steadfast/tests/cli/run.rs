@@ -134,7 +134,7 @@ fn a_unit_that_does_not_get_done_waits_for_a_human_and_the_others_go_on() {
     assert_eq!(units(&progress), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(progress["units"][1]["attempts"], 3);
     let report = String::from_utf8(output.stdout).unwrap();
-    assert!(report.contains("1.1") && report.contains("3 attempts in a row came to nothing"), "{report}");
+    assert!(report.contains("1.1") && report.contains("3 attempts in a row failed"), "{report}");
     let status = sandbox.ok(&["status"]);
     assert!(status.contains("needs a human: run r-"), "{status}");
 
@@ -182,7 +182,7 @@ fn an_interrupt_pauses_and_a_resume_goes_on() {
         });
     }
     let (code, said) = sandbox.fails(&["resume"]);
-    assert!(code == 1 && said.contains("is under way, by process"), "{said}");
+    assert!(code == 1 && said.contains("is already running in process"), "{said}");
     let (code, said) = sandbox.fails(&["task", "done", "1.1", "--force"]);
     assert!(code == 2 && said.contains("is working on task `1.1`"), "{said}");
     let asked = Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
@@ -221,7 +221,7 @@ fn a_run_that_is_given_up_leaves_its_branch_and_nothing_else() {
     let sandbox = with_spec(&[("1", &[], vec![task("1.1", "false"), task("1.2", "true")])]);
     assert_eq!(sandbox.run(&["run", "SPEC.json", "--host", "sim"]).status.code(), Some(3));
     let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
-    assert!(code == 1 && said.contains("is not over yet"), "{said}");
+    assert!(code == 1 && said.contains("is unfinished"), "{said}");
     let printed = sandbox.ok(&["resume", "--print"]);
     assert!(printed.starts_with("steadfast resume --run r-") && printed.lines().count() == 1, "{printed}");
     assert!(sandbox.ok(&["resume", "--give-up"]).contains("is over; what landed is on steadfast/r-"));

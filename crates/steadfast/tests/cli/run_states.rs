@@ -142,7 +142,7 @@ fn agents_of_a_run_that_was_killed_are_not_shown_as_working() {
     assert!(status.contains("0 agents") && !status.contains(", working"), "{status}");
     assert!(!status.contains(" working"), "{status}");
     let shown = sandbox.ok(&["progress"]);
-    assert!(shown.contains("interrupted: the process of the run is gone") && !shown.contains("[>]"), "{shown}");
+    assert!(shown.contains("interrupted: the process of the run ended") && !shown.contains("[>]"), "{shown}");
     sandbox.ok(&["resume", "--give-up"]);
 }
 

@@ -59,7 +59,7 @@ fn errors_name_the_thing_and_the_next_command() {
     let (code, said) = sandbox.fails(&["task", "done", "11"]);
     assert_eq!(code, 1);
     assert!(said.starts_with("error: there is no task `11` in plan `list-"), "{said}");
-    assert!(said.ends_with("; near it: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
+    assert!(said.ends_with("; similar ids: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
     assert_eq!(sandbox.fails(&["task", "frobnicate"]).0, 64);
     assert_eq!(sandbox.fails(&["task", "block", "1", "--why", " "]).0, 64);
     assert_eq!(sandbox.fails(&["task", "add", " "]).0, 64);

@@ -81,7 +81,7 @@ fn without_a_file_the_sessions_of_this_repository_are_meant() {
     let (code, said) = sandbox.fails(&["transcript", "stats"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: neither Claude Code nor Codex kept a session of `/repo`
+    error: no session of Claude Code or Codex found for `/repo`
 
     hint: name a transcript, or a folder that holds some
     ");

@@ -272,7 +272,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
       unknown: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     The human was told:
-      steadfast could not look at the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
+      steadfast could not read the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     Since then:
       nothing yet
@@ -289,13 +289,13 @@ fn a_refused_tool_call_is_named() {
     let call = json!({"tool_name": "Bash", "tool_use_id": "c-1", "tool_input": {"command": "steadfast uninstall"}});
     sandbox.hook("PreToolUse", "s-1", call);
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] `integrity` refused `Bash steadfast uninstall` of session s-1: `steadfast uninstall` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+    [ago] `integrity` refused `Bash steadfast uninstall` of session s-1: Only a human can run `steadfast uninstall`. If it is needed, say so; a human runs it in a terminal of their own.
 
     Event    PreToolUse, [time], line 1 of the journal
     Mode     enforce
 
     The agent was told:
-      `steadfast uninstall` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+      Only a human can run `steadfast uninstall`. If it is needed, say so; a human runs it in a terminal of their own.
 
     Since then:
       nothing yet

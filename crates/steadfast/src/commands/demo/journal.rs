@@ -131,7 +131,7 @@ impl Journal {
         let corrections = record.opinions.iter().filter(|opinion| opinion.policy == PolicyName::Drift);
         self.corrected += corrections.filter(|opinion| matches!(opinion.verdict, Verdict::Context(_))).count();
         if let Some(text) = &answer.context {
-            let outcome = if taken_away > 0 { " It is taken away again." } else { "" };
+            let outcome = if taken_away > 0 { " It is removed again." } else { "" };
             show(Scene::Informed { text: format!("{text}{outcome}") });
         }
         if let Some(text) = &answer.note {

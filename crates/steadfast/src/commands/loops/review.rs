@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
-use steadfast_runner::loop_run::{ROUNDS, said};
+use steadfast_runner::loop_run::{ROUNDS, summary};
 use steadfast_runner::review::{Look, ReviewScope, SessionReview, line};
 use steadfast_text::count;
 use steadfast_work::Repository;
@@ -113,7 +113,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
     if as_json {
         tell!("{}", shown(&held.review))?;
     } else {
-        tell!("{}", said(&held))?;
+        tell!("{}", summary(&held))?;
         for finding in &held.review.findings {
             tell!("{}", words(finding))?;
         }

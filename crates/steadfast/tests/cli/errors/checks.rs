@@ -95,7 +95,7 @@ fn a_supervisor_that_is_called_wrongly() {
     ");
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&supervise(&plan, "9"))), @r"
     exit 1
-    error: there is no task `9` in plan `<plan>`; near it: `1`, `2`
+    error: there is no task `9` in plan `<plan>`; similar ids: `1`, `2`
 
     hint: `steadfast task list` shows all tasks
     ");
@@ -152,7 +152,7 @@ fn a_check_that_cannot_be_looked_into() {
     fs::File::create(&script).unwrap().set_len(5 << 20).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: cannot read what the check `sh check.sh` runs: `/repo/check.sh` is larger than 4 MiB: that is no script and no manifest
+    error: cannot read what the check `sh check.sh` runs: `/repo/check.sh` is larger than 4 MiB, too large for a script or a manifest
 
     hint: mend that and try again: a check is run only when it is known what it runs
     ");
@@ -162,7 +162,7 @@ fn a_check_that_cannot_be_looked_into() {
     let refused = fails(&sandbox, &["task", "add", "Two", "--verify", &all.join(" && ")]);
     insta::assert_snapshot!(refused.replace(&all.join(" && "), "<all>"), @r"
     exit 1
-    error: cannot read what the check `<all>` runs: `<all>` leads to more than 500 scripts: name the one that is meant
+    error: cannot read what the check `<all>` runs: `<all>` leads to more than 500 scripts: use a more specific command
 
     hint: mend that and try again: a check is run only when it is known what it runs
     ");
@@ -206,10 +206,10 @@ fn what_is_different_in_a_check_is_named() {
         all += &format!("{}\n", line.split_once("was loaded: ").unwrap().1);
     }
     insta::assert_snapshot!(all, @r"
-    `a.sh` has other content
+    `a.sh` has different content
     `a.sh` was a file, is gone
-    `a.sh` was a file, is no longer there; package.json script `test` was `sh a.sh`, is `sh b.sh`; `b.sh` is run now, and is not there
-    package.json script `test` was `sh a.sh`, is `sh a.sh && sh b.sh`; `b.sh` was not there, is a file
+    `a.sh` was a file, is no longer used; package.json script `test` was `sh a.sh`, is `sh b.sh`; `b.sh` is used now, and is missing
+    package.json script `test` was `sh a.sh`, is `sh a.sh && sh b.sh`; `b.sh` was missing, is a file
     ");
     assert!(
         sandbox

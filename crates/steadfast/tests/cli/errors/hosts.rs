@@ -39,7 +39,7 @@ fn settings_that_are_not_what_they_should_be() {
     ");
     insta::assert_snapshot!(with_settings("{\n  \"hooks\": {},\n  \"hooks\": {}\n}\n"), @r"
     exit 1
-    error: /repo/.claude/settings.local.json:3:3: the key `hooks` stands here a second time
+    error: /repo/.claude/settings.local.json:3:3: duplicate key `hooks`
 
     hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
     ");
@@ -129,7 +129,7 @@ fn a_server_of_our_name_that_is_not_ours() {
     fs::write(&config, "[mcp_servers.steadfast]\ncommand = \"other\"\n").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["init", "--host", "codex", "--yes"]), @r"
     exit 1
-    error: /home/.codex/config.toml:1:1: `mcp_servers.steadfast` is another program's
+    error: /home/.codex/config.toml:1:1: `mcp_servers.steadfast` belongs to another program
 
     hint: nothing was written; mend `/home/.codex/config.toml` and try again
     ");
@@ -174,7 +174,7 @@ fn settings_that_cannot_be_written() {
     fs::write(sandbox.root().join(".claude"), "a file").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
     exit 1
-    error: /repo/.claude/settings.local.json: cannot write: File exists (os error 17); what was written before that is put back
+    error: /repo/.claude/settings.local.json: cannot write: File exists (os error 17); earlier changes were undone
 
     hint: see to it that `/repo/.claude/settings.local.json` can be a file of yours, and try again
     ");
@@ -194,7 +194,7 @@ fn settings_that_a_host_holds() {
         .unwrap();
     insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
     exit 1
-    error: /home/.claude.json.lock: locked by another program for more than 5 s; what was written before that is put back
+    error: /home/.claude.json.lock: locked by another program for more than 5 s; earlier changes were undone
 
     hint: close the host and try again
     ");
@@ -215,7 +215,7 @@ fn settings_that_somebody_else_wrote_to_before_they_could_be_put_back() {
     fs::write(&path, "{\"model\": \"opus\"}").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &init.wait_with_output().unwrap()), @r"
     exit 1
-    error: /home/.claude.json.lock: locked by another program for more than 5 s; written before that and not put back: /repo/.claude/settings.local.json
+    error: /home/.claude.json.lock: locked by another program for more than 5 s; earlier changes that could not be undone: /repo/.claude/settings.local.json
 
     hint: close the host and try again
     ");
@@ -253,7 +253,7 @@ fn a_record_that_is_none() {
     let name = record.display().to_string().replace(sandbox.home().parent().unwrap().to_str().unwrap(), "");
     insta::assert_snapshot!(fails(&sandbox, &["uninstall"]).replace(&name, "<record>"), @r"
     exit 1
-    error: <record>: not a record of ours: expected value at line 1 column 1
+    error: <record>: invalid install record: expected value at line 1 column 1
 
     hint: nothing was written; move `<record>` away and try again: our hooks are known by their shape
     ");
@@ -271,14 +271,14 @@ fn a_program_that_settings_cannot_name() {
     };
     insta::assert_snapshot!(called(&sandbox.home().join("sf")), @r"
     exit 1
-    error: /home/sf is not named `steadfast`: hooks of that name could not be told from others
+    error: /home/sf is not named `steadfast`, so Steadfast could not recognise its own hooks
 
     hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
     ");
     let odd = sandbox.home().join(OsStr::from_bytes(b"od\xff")).join("steadfast");
     insta::assert_snapshot!(called(&odd), @r"
     exit 1
-    error: /home/od�/steadfast: the path is not valid UTF-8, settings cannot hold it
+    error: /home/od�/steadfast: the path is not valid UTF-8, so settings cannot contain it
 
     hint: nothing was written; put the program where its path can be written down
     ");

@@ -70,10 +70,10 @@ fn a_ledger_that_is_older_where_it_cannot_be_migrated() {
         let version = Connection::open(ledger.path()).unwrap();
         version.query_row("PRAGMA user_version", (), |row| row.get::<_, i64>(0)).unwrap()
     });
-    let known = format!("migrated to {}", known.unwrap());
-    insta::assert_snapshot!(failure(&sandbox, &output).replace(&known, "migrated to <known>"), @r"
+    let known = format!("migrated to version {}", known.unwrap());
+    insta::assert_snapshot!(failure(&sandbox, &output).replace(&known, "migrated to version <known>"), @r"
     exit 1
-    error: the ledger `/repo/.git/steadfast/state.db` is of version 1 and has to be migrated to <known>, which takes a command that writes
+    error: the ledger `/repo/.git/steadfast/state.db` has version 1 and must be migrated to version <known> by a command that writes
 
     hint: run `steadfast status` where the repository can be written
     ");
@@ -100,7 +100,7 @@ fn a_ledger_with_a_word_that_is_none_of_ours() {
     database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE task SET status = 'bright'").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "list"]), @r"
     exit 1
-    error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, `bright` is none of the words that can stand here
+    error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, unknown value `bright`
 
     hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks have to be added again
     ");
@@ -128,13 +128,13 @@ fn what_a_task_cannot_be() {
     };
     insta::assert_snapshot!(without_plan(fails(&sandbox, &["task", "add", "Two", "--id", "1"])), @r"
     exit 1
-    error: there already is a task `1` in plan `<plan>`
+    error: plan `<plan>` already has a task `1`
 
     hint: without `--id` a task gets the next free number
     ");
     insta::assert_snapshot!(without_plan(fails(&sandbox, &["task", "add", "Two", "--after", "11"])), @r"
     exit 1
-    error: a task cannot be blocked by `11`: there is no such task in plan `<plan>`; near it: `1`
+    error: a task cannot depend on `11`: there is no such task in plan `<plan>`; similar ids: `1`
 
     hint: `steadfast task list` shows all tasks
     ");
@@ -153,7 +153,7 @@ fn what_a_task_cannot_be() {
     sandbox.ok(&["task", "done", "1"]);
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", "late"]), @r"
     exit 1
-    error: task `1` cannot go from done to blocked
+    error: task `1` cannot change from done to blocked
 
     hint: `steadfast task list` shows where every task stands
     ");
@@ -161,7 +161,7 @@ fn what_a_task_cannot_be() {
     let many: Vec<&str> = ["task", "add", "Two"].into_iter().chain(many.iter().map(String::as_str)).collect();
     insta::assert_snapshot!(fails(&sandbox, &many), @r"
     exit 64
-    error: a task names 1001 files, and 1000 is the most
+    error: a task names 1001 files; the limit is 1000
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");

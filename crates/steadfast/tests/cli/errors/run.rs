@@ -108,7 +108,7 @@ fn where_there_is_no_repository() {
     fs::create_dir_all(sandbox.root().join(".git/steadfast")).unwrap();
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: `/repo` is no git repository
+    error: `/repo` is not a git repository
 
     hint: `git init`, and a first commit: agents work in worktrees, and what they did is merged
     ");
@@ -157,7 +157,7 @@ fn where_head_is_detached() {
     git(&sandbox, &["checkout", "--quiet", "--detach"]);
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: HEAD is detached: nobody would know where the result belongs
+    error: HEAD is detached, so the result would belong to no branch
 
     hint: `git switch BRANCH`, or `git switch --create BRANCH` to begin one here
     ");
@@ -172,7 +172,7 @@ fn where_a_submodule_lacks_its_commit() {
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "Two"]);
     insta::assert_snapshot!(refused(&sandbox, &RUN).replace(&commit_id[..12], "COMMIT"), @r"
     exit 1
-    error: the submodule `below` lacks the commit COMMIT that HEAD names
+    error: the submodule `below` lacks commit COMMIT, which HEAD requires
 
     hint: `git submodule update --init below` gets it
     ");
@@ -247,7 +247,7 @@ fn where_the_disk_is_full() {
     let Some(output) = sandbox.elsewhere(ledger, &RUN) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: `/repo/.git/steadfast` cannot be written: No space left on device (os error 28)
+    error: cannot write to `/repo/.git/steadfast`: No space left on device (os error 28)
 
     hint: make room there, or see to its permissions; `run.worktrees` names another folder for worktrees
     ");
@@ -263,7 +263,7 @@ fn where_worktrees_may_not_be_made() {
     let Some(output) = sandbox.elsewhere(sealed, &RUN) else { return };
     insta::assert_snapshot!(without_hash(&failure(&sandbox, &output)), @r"
     exit 1
-    error: `/home/.local/state/steadfast/worktrees/repo-<hash>` cannot be written: Read-only file system (os error 30)
+    error: cannot write to `/home/.local/state/steadfast/worktrees/repo-<hash>`: Read-only file system (os error 30)
 
     hint: make room there, or see to its permissions; `run.worktrees` names another folder for worktrees
     ");
@@ -275,7 +275,7 @@ fn while_another_run_is_not_over() {
     let sandbox = with_run(RunState::Paused, None);
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: run r-e1 of `SPEC.md` is not over yet
+    error: run r-e1 of `SPEC.md` is unfinished
 
     hint: `steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch
     ");
@@ -288,13 +288,13 @@ fn a_run_that_is_under_way() {
     let said = |arguments| refused(&sandbox, arguments).replace(&me.to_string(), "<pid>");
     insta::assert_snapshot!(said(&["resume"]), @r"
     exit 1
-    error: run r-e1 is under way, by process <pid>
+    error: run r-e1 is already running in process <pid>
 
     hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
     ");
     insta::assert_snapshot!(said(&["resume", "--give-up"]), @r"
     exit 1
-    error: run r-e1 is under way, by process <pid>
+    error: run r-e1 is already running in process <pid>
 
     hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
     ");

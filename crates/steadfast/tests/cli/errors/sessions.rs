@@ -103,7 +103,7 @@ fn a_ledger_put_back_from_before_its_journal_was_begun_anew() {
 
     sandbox.ok(&["status"]);
     let said = log(&sandbox);
-    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: it is from before the journal began anew; their counts are taken over");
+    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: the ledger is older than the last rotation of the journal; only their counts were taken over");
     assert_eq!(sessions(), counted);
     sandbox.hook("PreToolUse", "s-1", json!({"tool_name": "Read", "tool_use_id": "last", "tool_input": {}}));
     assert_eq!(sessions()[0]["tool_calls"], 71);
@@ -187,8 +187,8 @@ fn a_journal_with_a_line_of_a_newer_kind() {
     let newer = fs::read_to_string(&path).unwrap() + &line;
     fs::write(&path, &newer).unwrap();
     let said = fails(&sandbox, &["pause"]);
-    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: line 2 is of a kind that \
-                    this version does not know: update steadfast";
+    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: this version does not \
+                    know the kind of line 2: update steadfast";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }

@@ -26,13 +26,13 @@ fn a_decision_that_is_too_long() {
     let long = "x".repeat(1_001);
     insta::assert_snapshot!(fails(&sandbox, &["decide", &long, "--why", "because"]), @r"
     exit 64
-    error: a decision has 1001 characters, and 1000 is the most
+    error: a decision has 1001 characters; the limit is 1000
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
     insta::assert_snapshot!(fails(&sandbox, &["decide", "Keep it", "--why", &long]), @r"
     exit 64
-    error: the reason of a decision has 1001 characters, and 1000 is the most
+    error: the reason for a decision has 1001 characters; the limit is 1000
 
     hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");

@@ -81,7 +81,7 @@ fn a_plan_that_cannot_be_written_leaves_the_gate_closed() {
     fs::create_dir(sandbox.root().join("PLAN.md")).unwrap();
     insta::assert_snapshot!(approval_fails(&sandbox), @r"
     exit 1
-    error: the approved plan cannot be written to `/repo/PLAN.md`: something stands there that is no file
+    error: the approved plan cannot be written to `/repo/PLAN.md`: the path exists and is not a file
 
     hint: the approval is signed, and the gate stays closed; see to it that `/repo/PLAN.md` can be a file of yours, and try again
     ");
@@ -157,7 +157,7 @@ fn a_path_that_came_to_lead_elsewhere_is_not_written() {
     std::os::unix::fs::symlink(sandbox.home(), sandbox.root().join("docs")).unwrap();
     insta::assert_snapshot!(approval_fails(&sandbox), @r"
     exit 1
-    error: nothing is approved: a plan cannot be written to `docs/plan.md`: it is not in the checkout, a link leads it elsewhere, or it is git's
+    error: nothing is approved: a plan cannot be written to `docs/plan.md`: it is outside the checkout, behind a link that leads outside, or in `.git`
 
     hint: `steadfast plan propose FILE --path PATH` proposes it for another path
     ");
@@ -329,9 +329,9 @@ fn a_message_that_approves_what_is_not_there_is_written_down() {
     fs::remove_file(&file).unwrap();
     typed(&sandbox, &prompt, home.to_str().unwrap());
     insta::assert_snapshot!(logged(&sandbox), @r"
-    session me: the human's yes was not carried out: the user's state folder is not known, and with it the key
-    session me: the human's yes was not carried out: the draft of the hash `HASH8` is not what was proposed any more
-    session me: the human's yes was not carried out: no draft of the hash `HASH8` is kept
+    session me: the human's yes was not carried out: the approval key cannot be found: the user's state folder is unknown
+    session me: the human's yes was not carried out: the draft with the hash `HASH8` was changed after it was proposed
+    session me: the human's yes was not carried out: there is no draft with the hash `HASH8`
     ");
     assert_eq!(sandbox.gate().1, "locked");
 }
@@ -383,9 +383,9 @@ fn a_message_that_approves_nothing_says_why_in_the_log() {
     typed(&locked, &approve("0123abcd"), &home);
     all.extend(refused(&locked));
     insta::assert_snapshot!(all.join("\n"), @r#"
-    it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.
+    Steadfast does not know whether a human is at this session. `steadfast plan approve` in a terminal approves it.
     the draft is HASH8, not HASH8. To approve "Sign in with a code", type this and nothing else: approve plan HASH8
-    in the hardened profile only `steadfast plan approve` in a terminal does it.
+    in the hardened profile only `steadfast plan approve` in a terminal approves it.
     no plan is drafted.
     "#);
 }
@@ -416,7 +416,7 @@ fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
             "tool_response": {"answers": {"Ready to build?": label}}})
     };
     let told = message(&sandbox.hook("PostToolUse", "me", answered("q-1", "Approve")));
-    assert!(told.starts_with("Nothing is approved: the question was the agent's own"), "{told}");
+    assert!(told.starts_with("Nothing is approved: the agent asked its own question"), "{told}");
     assert_eq!(message(&sandbox.hook("PostToolUse", "me", answered("q-2", "Wait"))), "");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     // Its help is for everyone.

@@ -77,7 +77,7 @@ fn what_has_no_copy_is_not_put_back_and_that_is_told() {
     sandbox.hook("PostToolUse", "me", call);
     assert_eq!(fs::read_to_string(sandbox.root().join(".tdd-progress.md")).unwrap(), "something else");
     let said = sandbox.ok(&["why"]);
-    let told = "`.tdd-progress.md` is not as sealed, and there is no copy of it to put back";
+    let told = "`.tdd-progress.md` is not as sealed, and there is no copy to restore it from";
     assert!(said.contains(told), "{said}");
 }
 
@@ -101,11 +101,11 @@ fn what_is_refused_beside_the_plan_is_told_with_the_reason() {
         "agent_type": "planner"});
     told.push(reason(&sandbox.hook("PreToolUse", "me", call)));
     insta::assert_snapshot!(sandbox.without_paths(told.join("\n").as_bytes()), @r"
-    `steadfast.toml` is not changed while the plan gate is closed.
+    `steadfast.toml` cannot be changed while the plan gate is closed.
     `.claude/settings.local.json` decides whether Steadfast is called. A human changes it; `steadfast pause` in a terminal lets an agent do it.
     .git/steadfast/ is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it.
     The key that approvals are signed with is for Steadfast alone.
-    A planner reads, and writes nothing but .steadfast/scratch/: `notes.txt` is not written.
+    A planner may read, and write only .steadfast/scratch/: `notes.txt` is not written.
     ");
 }
 
