@@ -50,7 +50,7 @@ pub enum FixError {
     File { what: &'static str, path: PathBuf, source: std::io::Error },
 }
 
-/// What was found, and which findings were fixed before.
+/// The findings, and the fixes that were tried before.
 #[derive(Debug, Default)]
 pub struct Examined {
     pub findings: Vec<Diagnostic>,

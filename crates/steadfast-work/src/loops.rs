@@ -27,7 +27,7 @@ use crate::task_list::stated_checks;
 /// Git needs far less for such a question.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many learnings are shown. They are read before the work begins, so they are few.
+/// Limit of learnings that are shown. They are read before the work begins, so they are few.
 const RECALLED: usize = 5;
 
 /// The loops of a checkout.

@@ -10,7 +10,7 @@ use steadfast_text::clean_path;
 use crate::Environment;
 use crate::error::chain;
 
-/// How long a command waits for another writer. Longer than a hook, because a command that gives up loses its work.
+/// Time that a command waits for another writer. Longer than a hook, because a command that gives up loses its work.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The repository in which a command runs, set up for Steadfast.

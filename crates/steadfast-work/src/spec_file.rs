@@ -66,7 +66,7 @@ pub fn source(file: &Path, root: &Path) -> String {
     real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
 }
 
-/// How the spec of a plan changed since it was loaded, with the next step. `None` if it did not change, or if that is
+/// The change of a plan's spec since it was loaded, with the next step. `None` if it did not change, or if that is
 /// unknown.
 pub fn changed(root: &Path, plan: &PlanRow) -> Option<String> {
     spec_change(root, plan).map(|change| change.describe(plan.source.as_deref().unwrap_or_default(), &plan.id))

@@ -4,7 +4,7 @@ use steadfast_model::labels;
 use super::{FixError, Installation};
 
 labels! {
-    /// How much a finding matters, the worst first.
+    /// The importance of a finding, the worst first.
     #[derive(PartialOrd, Ord)]
     pub enum DiagnosticSeverity {
         /// Steadfast does not work.

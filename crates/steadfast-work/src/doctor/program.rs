@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a program may take to print its version.
+/// Time limit for a program to print its version.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Longer than the version line of any program.
@@ -37,7 +37,7 @@ pub(super) fn version(program: &Path) -> Option<Version> {
     Version::find(&String::from_utf8_lossy(&answer.ok()?))
 }
 
-/// How long a program takes from start to end, with a folder of its own as working directory and home.
+/// Measures a program from start to end, with a folder of its own as working directory and home.
 pub(super) fn time(program: &Path, arguments: &[&str], stdin: &str, folder: &Path) -> Option<Duration> {
     let started = Instant::now();
     let mut child = steadfast_system::program(program)

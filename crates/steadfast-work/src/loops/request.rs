@@ -15,7 +15,7 @@ use crate::{Caller, Environment, Repository, spec_file};
 /// Length limit of a title that is taken from a file, in characters.
 const TITLE: usize = 200;
 
-/// How much of a request is used to find related learnings, in characters.
+/// Length limit of the text that is used to find related learnings, in characters.
 const WORDS: usize = 4_000;
 
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ use super::checking::CheckAttempt;
 use super::{TaskError, TaskList};
 use crate::error::WorkError;
 
-/// How long `task done` and `task wait` wait for a check: less than the time limit that hosts give a command.
+/// Time that `task done` and `task wait` wait for a check: less than the time limit that hosts give a command.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How often a process that waits to the end checks whether it should stop waiting.
+/// Interval at which a process that waits to the end checks for a request to stop.
 pub const SLICE: Duration = Duration::from_secs(1);
 
 /// Options for closing a task.

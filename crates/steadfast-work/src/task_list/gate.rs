@@ -23,7 +23,7 @@ const CLOSED: &str = "The plan is not approved.";
 
 pub(super) const HOUR_MS: i64 = 60 * 60 * 1_000;
 
-/// How long a command waits for the lock of a session whose cache is missing.
+/// Time that a command waits for the lock of a session whose cache is missing.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Time for git to seal or compare a tree, if there are too many files to seal one by one.

@@ -7,7 +7,7 @@ use steadfast_store::log_line;
 use super::TaskList;
 use crate::error::WorkError;
 
-/// How many learnings an agent gets when it starts a task, and how many steps and decisions.
+/// Limit of learnings for an agent that starts a task, and of steps and decisions.
 const SHOWN: usize = 3;
 
 /// A single common word is a coincidence.

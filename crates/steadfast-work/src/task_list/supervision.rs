@@ -16,7 +16,7 @@ use super::confinement::Confinement;
 use super::{TaskError, TaskList, files};
 use crate::error::WorkError;
 
-/// How much of the output is kept, in bytes.
+/// Size of the output that is kept, in bytes.
 pub(super) const TAIL: usize = 16 << 10;
 
 impl TaskList {

@@ -70,7 +70,7 @@ pub enum Recheck {
     Stopped,
 }
 
-/// How many commands are tried before any work. All checks of a large spec could take as long as the run.
+/// Limit of commands that are tried before any work. All checks of a large spec could take as long as the run.
 const TRIED: usize = 32;
 
 /// The tasks of a run, in all its worktrees.

@@ -208,7 +208,7 @@ impl Explanation {
         lines
     }
 
-    /// How to lift the constraint that was the reason.
+    /// Steps to lift the constraint that was the reason.
     fn lifting(&self) -> Vec<String> {
         let reason = &self.line.reason;
         if reason.starts_with("`steadfast.toml` says") {

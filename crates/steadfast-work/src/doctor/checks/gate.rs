@@ -12,7 +12,7 @@ use steadfast_text::count;
 use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation, is_open};
 
-/// How many paths a finding names.
+/// Limit of paths that a finding names.
 const SHOWN: usize = 3;
 
 /// Limit of repair rounds: comparing a tree finds only some of the changed files at a time.
