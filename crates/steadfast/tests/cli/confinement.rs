@@ -116,7 +116,7 @@ fn a_state_that_codex_refuses_leaves_the_task_open() {
 fn without_a_codex_to_apply_it_the_task_stays_open() {
     let session = Session::with("touch ran", "");
     let gone = session.is_not_run(&state(), Some(Path::new("/no/such/codex")));
-    assert!(gone.contains("the check is not run: ") && gone.contains("/no/such/codex: not found"), "{gone}");
+    assert!(gone.contains("the check was not run: ") && gone.contains("/no/such/codex: not found"), "{gone}");
     // None on the `PATH`.
     let nowhere = session.is_not_run(&state(), None);
     assert!(nowhere.contains("codex: not found"), "{nowhere}");
