@@ -272,7 +272,7 @@ fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("1.2: 2 experts say what to do differently"), "{}", said(&output));
+    assert!(said(&output).contains("1.2: 2 experts gave advice for the next attempt"), "{}", said(&output));
     let (looped, _) = last(&sandbox);
     let tasks = ledger(&sandbox).tasks(&looped.plan.unwrap()).unwrap();
     let noted =
@@ -281,7 +281,7 @@ fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
     let off = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\npanel = false\n");
     let output = off.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(!said(&output).contains("experts say"), "{}", said(&output));
+    assert!(!said(&output).contains("experts gave advice"), "{}", said(&output));
 }
 
 /// Where a loop is: its stage, and how many of its tasks are done.
@@ -337,7 +337,7 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     let printed = sandbox.run(&["resume", "--print"]);
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "steadfast resume\n");
     let explained = String::from_utf8_lossy(&printed.stderr);
-    assert!(explained.contains(&format!("loop {} goes on in the stage ", before.id)), "{explained}");
+    assert!(explained.contains(&format!("loop {} continues in stage ", before.id)), "{explained}");
     assert_eq!(last(&sandbox).0, before);
     sandbox.ok(&["resume", "--give-up"]);
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));

@@ -74,8 +74,8 @@ fn what_nobody_writes_is_said_to_be_so() {
     let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: nobody is known to write a file like `a.jsonl`
+    error: `a.jsonl` is not a Claude Code or Codex transcript
 
-    hint: name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository
+    hint: `steadfast transcript stats` lists the transcripts of this repository
     ");
 }

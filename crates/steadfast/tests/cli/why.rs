@@ -258,7 +258,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
     let output = sandbox.run(&["why"]);
     let warning = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
-    assert!(warning.starts_with("warning: only the journals are shown: the ledger `"), "{warning}");
+    assert!(warning.starts_with("warning: showing the journals only: the ledger `"), "{warning}");
     assert!(warning.contains("is damaged"), "{warning}");
     let said = without_times(&String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said.replace(&sandbox.root().display().to_string(), "/repo"), @r"
@@ -457,7 +457,7 @@ fn what_cannot_be_answered_is_refused_with_the_next_command() {
     insta::assert_snapshot!(sandbox.fails(&["why", "--session", "s-"]).1, @r"
     error: more than one session starts with `s-`: `s-1`, `s-2`
 
-    hint: a few more letters tell them apart
+    hint: give more characters of the id
     ");
     assert_eq!(sandbox.fails(&["why", "s-1"]).0, 64);
 }

@@ -30,7 +30,7 @@ fn a_ledger_that_another_holds() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` is locked by another process
 
-    hint: another steadfast is writing; try again in a moment
+    hint: another `steadfast` process is writing; try again in a moment
     ");
 }
 
@@ -45,7 +45,7 @@ fn a_ledger_on_a_full_disk() {
     exit 1
     error: the disk is full, the ledger `/repo/.git/steadfast/state.db` cannot grow
 
-    hint: free some space; nothing was lost
+    hint: free some disk space and try again; nothing was lost
     ");
 }
 
@@ -57,7 +57,7 @@ fn a_ledger_that_is_read_only() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` cannot be written: read-only
 
-    hint: where a sandbox keeps `.git` read-only, the tools of the MCP server `steadfast` (`task_done`, …) do the same
+    hint: if a sandbox makes `.git` read-only, use the tools of the MCP server `steadfast` (`task_done`, …)
     ");
 }
 
@@ -75,7 +75,7 @@ fn a_ledger_that_is_older_where_it_cannot_be_migrated() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` has version 1 and must be migrated to version <known> by a command that writes
 
-    hint: run `steadfast status` where the repository can be written
+    hint: run `steadfast status` where the repository is writable
     ");
 }
 
@@ -89,7 +89,7 @@ fn a_ledger_that_cannot_be_opened() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` cannot be opened: unable to open database file: /repo/.git/steadfast/state.db: Error code 14: unable to open database file
 
-    hint: look at the path, its permissions and the disk; `steadfast doctor` says more
+    hint: check the path, its permissions and the disk; `steadfast doctor` reports details
     ");
 }
 
@@ -102,7 +102,7 @@ fn a_ledger_with_a_word_that_is_none_of_ours() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, unknown value `bright`
 
-    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks have to be added again
+    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`, which creates a new ledger; sessions and journals stay, tasks must be added again
     ");
 }
 
@@ -119,7 +119,7 @@ fn what_a_task_cannot_be() {
     exit 64
     error: the title of the task is empty
 
-    hint: `steadfast task add TITLE` says in one line what is to be done
+    hint: `steadfast task add TITLE`, with the task in one line
     ");
     sandbox.ok(&["task", "add", "One"]);
     let without_plan = |said: String| {
@@ -142,20 +142,20 @@ fn what_a_task_cannot_be() {
     exit 64
     error: `--why` is empty; a blocked task needs a reason
 
-    hint: `steadfast task block ID --why REASON` says what a human has to see to
+    hint: `steadfast task block ID --why REASON`, with what a human must do
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "unblock", "1"]), @r"
     exit 1
     error: task `1` is pending, not blocked
 
-    hint: `steadfast task list` shows where every task stands
+    hint: `steadfast task list` shows the status of every task
     ");
     sandbox.ok(&["task", "done", "1"]);
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", "late"]), @r"
     exit 1
     error: task `1` cannot change from done to blocked
 
-    hint: `steadfast task list` shows where every task stands
+    hint: `steadfast task list` shows the status of every task
     ");
     let many: Vec<String> = (0..1_001).flat_map(|n| ["--file".to_owned(), n.to_string()]).collect();
     let many: Vec<&str> = ["task", "add", "Two"].into_iter().chain(many.iter().map(String::as_str)).collect();
@@ -163,6 +163,6 @@ fn what_a_task_cannot_be() {
     exit 64
     error: a task names 1001 files; the limit is 1000
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
 }

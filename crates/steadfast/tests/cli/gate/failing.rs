@@ -26,9 +26,9 @@ fn a_human_who_is_asked_says_no_and_then_yes() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
     approve plan HASH8? [y/N] n
-    error: nothing is approved, and the plan gate stays as it is
+    error: nothing is approved; the plan gate is unchanged
 
-    hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` turns it down
+    hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` rejects it
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     assert_eq!(answered(&sandbox, "y").0, 0);
@@ -43,14 +43,14 @@ fn a_state_that_cannot_be_written_keeps_no_draft_and_closes_nothing() {
     exit 1
     error: cannot save the draft: File exists (os error 17)
 
-    hint: where a sandbox keeps `.git` read-only, the tool `plan_propose` of the MCP server `steadfast` does the same
+    hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`
     ");
     fs::write(sandbox.place().state.join("gates"), "").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &sandbox.run(&["plan", "lock"])), @r"
     exit 1
     error: cannot close the gate: File exists (os error 17)
 
-    hint: where a sandbox keeps `.git` read-only, the tool `plan_propose` of the MCP server `steadfast` closes it; else look at the disk and its permissions
+    hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`; else check the disk and its permissions
     ");
 }
 
@@ -62,7 +62,7 @@ fn an_approval_that_cannot_be_kept_is_none() {
     exit 1
     error: nothing is approved: the approval cannot be written: File exists (os error 17)
 
-    hint: look at the disk and the permissions of the state, and try again
+    hint: check the disk and the permissions of the state folder, and try again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     assert!(!sandbox.root().join("PLAN.md").exists());
@@ -83,7 +83,7 @@ fn a_plan_that_cannot_be_written_leaves_the_gate_closed() {
     exit 1
     error: the approved plan cannot be written to `/repo/PLAN.md`: the path exists and is not a file
 
-    hint: the approval is signed, and the gate stays closed; see to it that `/repo/PLAN.md` can be a file of yours, and try again
+    hint: the approval is signed, but the gate stays closed; make `/repo/PLAN.md` a file that you can write, and try again
     ");
     assert_eq!(sandbox.position()["gate"], "locked");
     fs::remove_dir(sandbox.root().join("PLAN.md")).unwrap();
@@ -102,7 +102,7 @@ fn a_gate_that_cannot_be_opened_after_the_yes_stays_closed() {
     exit 1
     error: the gate cannot be opened: Is a directory (os error 21)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     assert_eq!(sandbox.position()["gate"], "locked");
     fs::remove_dir(&marker).unwrap();
@@ -133,7 +133,7 @@ fn a_path_that_is_no_text_is_refused() {
     exit 64
     error: a plan cannot be written to `od�.md`: its name is not UTF-8 text
 
-    hint: `--path PATH` says where it is written, such as `docs/plan.md`
+    hint: give another path for the plan: `--path docs/plan.md`
     ");
     let lock = sandbox.command().args(["plan", "lock", "--why"]).arg(odd).output().unwrap();
     insta::assert_snapshot!(failure(&sandbox, &lock), @r"
@@ -174,7 +174,7 @@ fn half_a_key_signs_nothing() {
     exit 1
     error: nothing is approved: the key `/home/.local/state/steadfast/approval.key` cannot be used: it is not 32 bytes long
 
-    hint: look at `/home/.local/state/steadfast/approval.key`; if it is lost, move it away: a new one is made, and approvals that it signed have to be given again
+    hint: check `/home/.local/state/steadfast/approval.key`; if the key is lost, move the file away: Steadfast creates a new key, and its old approvals must be given again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -187,7 +187,7 @@ fn without_a_home_there_is_no_key() {
     exit 1
     error: `HOME` is not set, so there is no folder for the approval key
 
-    hint: set `HOME` to a folder of yours and try again
+    hint: set `HOME` to your home folder and try again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -203,7 +203,7 @@ fn another_draft_at_the_checkouts_gate_stands_in_the_way() {
     exit 1
     error: another draft waits at the gate of this checkout: HASH8
 
-    hint: `steadfast plan reject HASH8` turns that one down first
+    hint: reject that draft first: `steadfast plan reject HASH8`
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -217,7 +217,7 @@ fn a_session_that_is_at_work_is_told_the_next_time() {
     exit 1
     error: another process holds the lock of session me
 
-    hint: a hook of this session is at work; try again in a moment
+    hint: a hook of this session is running; try again in a moment
     ");
     lock.unlock().unwrap();
     sandbox.ok(&["plan", "unlock"]);
@@ -237,7 +237,7 @@ fn a_marker_that_cannot_be_removed_is_said() {
     exit 1
     error: cannot remove the marker of the gate: Is a directory (os error 21)
 
-    hint: see to it that what is in `/repo/.git/steadfast/gates` can be removed, and try again: what was done is not done twice
+    hint: make the files in `/repo/.git/steadfast/gates` removable and try again: Steadfast repeats only the missing steps
     ");
 }
 
@@ -262,7 +262,7 @@ fn the_same_plan_in_another_worktree_is_approved_there() {
     exit 1
     error: draft `HASH8` was proposed again in `/side` and would be written there
 
-    hint: `steadfast plan propose FILE` proposes it here; or approve it there
+    hint: run `steadfast plan propose FILE` here, or approve it there
     ");
     assert!(there().args(["plan", "approve", "--yes"]).status().unwrap().success());
     assert!(sandbox.root().join("../side/PLAN.md").exists() && !sandbox.root().join("PLAN.md").exists());
@@ -284,14 +284,14 @@ fn a_seal_or_a_gate_that_cannot_be_changed_is_said_and_a_second_try_ends_it() {
     exit 1
     error: the seal cannot be renewed: Read-only file system (os error 30)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     let output = sandbox.elsewhere(&read_only(&sandbox, "gates"), &approve).unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
     error: the gate cannot be opened: Read-only file system (os error 30)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     sandbox.ok(&approve);
     assert_eq!(sandbox.gate(), is("approved", "open"));

@@ -10,7 +10,7 @@ fn status_says_what_waits() {
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("plan")).collect();
     insta::assert_snapshot!(plain(&lines.join("\n")), @r"
     the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written
-    needs a human: plan HASH8 waits for a yes: Sign in with a code; `steadfast plan approve HASH8` shows it and asks
+    needs a human: plan HASH8 awaits approval: Sign in with a code; `steadfast plan approve HASH8` shows it and asks
     ");
     let status: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
     assert_eq!((&status["gate"], &status["approval"]), (&json!("locked"), &json!("required")));
@@ -50,7 +50,10 @@ fn what_was_put_back_is_told_with_where_the_rest_is() {
         "{gate}"
     );
     let status = sandbox.ok(&["status"]);
-    assert!(status.contains("put back while the plan gate was closed: what stood there is in "), "{status}");
+    assert!(
+        status.contains("Steadfast restored a file while the plan gate was closed; the changed version is in "),
+        "{status}"
+    );
     // The log is bounded; what was kept is there all the same.
     fs::remove_file(sandbox.place().state.join("hook.log")).unwrap();
     let said = sandbox.without_paths(sandbox.ok(&["why"]).as_bytes());
