@@ -103,13 +103,13 @@ fn a_circle_is_refused_with_its_path() {
         main_task("3", &[], &["2"]),
         main_task("4", &[], &["3"]),
     ];
-    assert_eq!(units(&tasks).unwrap_err().to_string(), "these wait for each other: 2 → 4 → 3 → 2");
+    assert_eq!(units(&tasks).unwrap_err().to_string(), "circular dependency: 2 → 4 → 3 → 2");
 }
 
 #[test]
 fn a_circle_through_the_links_of_a_unit_is_one_too() {
     let tasks = [main_task("1", &[], &[]), task("1a", TaskKind::Post, &[], &["1", "2"]), main_task("2", &[], &["1"])];
-    assert_eq!(units(&tasks).unwrap_err().to_string(), "these wait for each other: 1 → 2 → 1");
+    assert_eq!(units(&tasks).unwrap_err().to_string(), "circular dependency: 1 → 2 → 1");
 }
 
 #[test]

@@ -120,8 +120,8 @@ fn warnings_and_what_has_no_check_are_said_when_it_is_loaded() {
     let output = sandbox.run(&["plan", "load", "SPEC.md"]);
     assert!(output.status.success());
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
-    warning: SPEC.md:5: `1.1` has no check: it closes on the agent's word, as `claimed`
-    warning: SPEC.md:7: the check of `1.2` says nothing: a pipe has the status of its last command, which reads and succeeds
+    warning: SPEC.md:5: `1.1` has no check: it closes as `claimed`, without proof
+    warning: SPEC.md:7: the check of `1.2` proves nothing: a pipe has the exit status of its last command, which always succeeds here
     `SPEC.md` was read as 2 tasks in 1 phase, 3 with generated ones
     1 task has no check: it closes on the agent's word, as `claimed`
     ");

@@ -71,7 +71,7 @@ fn lint_and_load_say_what_was_left_out_and_how_to_get_it() {
     sandbox.install_skill("frontend-design");
     let linted = sandbox.ok(&["spec", "lint", "SPEC.md"]);
     assert!(
-        linted.contains("not installed: `/vercel-design-guidelines`; the tasks before ui work do not ask for it"),
+        linted.contains("not installed: `/vercel-design-guidelines`; the tasks before ui work do not mention it"),
         "{linted}"
     );
     let compiled = sandbox.ok(&["spec", "compile", "SPEC.md"]);
