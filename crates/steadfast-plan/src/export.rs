@@ -2,8 +2,7 @@
 //! kept.
 //!
 //! Generated tasks are not written, because they follow from the authored ones. A task that depends on a generated task
-//! gets
-//! the dependencies of that generated task instead.
+//! gets the dependencies of that generated task instead.
 
 mod beads;
 mod markdown;

@@ -4,8 +4,7 @@ use sha2::{Digest, Sha256};
 use steadfast_model::{Check, Plan, PlannedTask, TaskId, TaskKind};
 
 /// Hashes the authored part of a plan: goal, tasks, files, checks, must-nots. Generated tasks are left out: they follow
-/// from
-/// the authored ones and from the configuration, and are not part of what a human approved.
+/// from the authored ones and from the configuration, and are not part of what a human approved.
 pub fn hash(plan: &Plan) -> String {
     let mains = || plan.tasks.iter().filter(|task| task.kind == TaskKind::Main);
     let ids: BTreeSet<&str> = mains().map(|task| task.id.as_str()).collect();

@@ -1,8 +1,7 @@
 //! Imports task lists of other tools: recognises the format and reads it.
 //!
 //! Each list becomes a draft, as a spec does. Ids, order, statuses and dependencies are those of the list; nothing is
-//! added,
-//! so its phases only group.
+//! added, so its phases only group.
 
 mod beads;
 mod change;

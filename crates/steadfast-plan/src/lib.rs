@@ -1,16 +1,12 @@
 //! Reads SPEC.md, SPEC.json and task lists of other tools, checks them, and turns them into a plan. Also forms the
-//! units of
-//! a run and their order, scores requests, and exports plans. Pure: no files, no clock.
+//! units of a run and their order, scores requests, and exports plans. Pure: no files, no clock.
 //!
 //! A text becomes a `Draft`, which knows the position of each word. The draft becomes a `Graph`, with loops unrolled
-//! and
-//! dependencies resolved. The graph becomes a [`Plan`], with generated tasks. Each step reports problems and continues,
-//! so
-//! that the author sees all of them at once.
+//! and dependencies resolved. The graph becomes a [`Plan`], with generated tasks. Each step reports problems and
+//! continues, so that the author sees all of them at once.
 //!
 //! Start with [`compile`] and [`lint`]; [`Problem`] is one message to the author. [`units`] and [`Schedule`] divide a
-//! plan
-//! among agents; [`score`] rates how clear a request is.
+//! plan among agents; [`score`] rates how clear a request is.
 
 mod card;
 mod commands;

@@ -1,6 +1,5 @@
 //! Decides which unit starts next: its dependencies have landed, and its files overlap with those of no running unit.
-//! Of
-//! several, it picks the one that finishes the plan soonest by the expected lengths.
+//! Of several, it picks the one that finishes the plan soonest by the expected lengths.
 
 mod graph;
 mod length;
@@ -39,8 +38,7 @@ pub struct Schedule {
 pub struct Moment<'a> {
     pub state: &'a dyn Fn(usize) -> UnitState,
     /// The time that the agent of a running unit has worked, in the measure of the lengths. `None`: the unit is only
-    /// landing
-    /// and takes no place.
+    /// landing and takes no place.
     pub worked: &'a dyn Fn(usize) -> Option<u64>,
     /// The number of agents that may work at once.
     pub places: usize,
@@ -126,8 +124,7 @@ impl Schedule {
 }
 
 /// Returns the lengths for one order: the first as they are, the others varied a little, which tries other orders of
-/// nearly
-/// equal units. The result is deterministic, so the best order stays among them.
+/// nearly equal units. The result is deterministic, so the best order stays among them.
 fn varied(lengths: &[u64], number: u64) -> Vec<u64> {
     // A quarter of the orders each: nearly as expected, up to half more, up to three times.
     let spread = match number % 4 {

@@ -28,8 +28,7 @@ pub struct Spec {
     /// Criteria that show that the work is done.
     success_criteria: Option<Lines>,
     /// Commands by name. `test` and `typecheck` are the checks of tasks without one. `$verification_commands.NAME` in a
-    /// command
-    /// is replaced by that command.
+    /// command is replaced by that command.
     verification_commands: Option<BTreeMap<String, String>>,
     /// If `true`, each phase begins with a task for its decisions and waits for the phase before it. Default: `true`.
     decisions: Option<bool>,
@@ -86,8 +85,7 @@ pub struct SpecTask {
     /// The expected time: `20 min`, `1.5 h`, or a number of minutes. A run starts longer chains of work first.
     estimate: Option<SpecEstimate>,
     /// The status in the list that it comes from: `pending`, `in_progress`, `done` or `blocked`, optionally with a
-    /// colon and a
-    /// reason. A task that is `done` there becomes `claimed` here.
+    /// colon and a reason. A task that is `done` there becomes `claimed` here.
     status: Option<String>,
 }
 

@@ -1,8 +1,7 @@
 //! Scores how clear a request is: five questions, 0 to 2 points each, by rules over its sentences.
 //!
 //! A rule does not interpret meaning: it looks for words, numbers, paths and commands, and at the heading above them.
-//! Each
-//! mark names the sentence that earned it, so that a human can see where a rule was wrong.
+//! Each mark names the sentence that earned it, so that a human can see where a rule was wrong.
 
 /// Returns a list of the vocabulary by name.
 macro_rules! words {

@@ -8,8 +8,7 @@ use crate::file_overlap::FileSet;
 use crate::unit::{Unit, UnitState};
 
 /// Returns the ready units, in order, whose files overlap neither with each other nor with those of a running unit. A
-/// unit
-/// without files overlaps with no other.
+/// unit without files overlaps with no other.
 pub fn next_wave(units: &[Unit], state: &dyn Fn(&TaskId) -> UnitState) -> Vec<usize> {
     let states: HashMap<&TaskId, UnitState> = units.iter().map(|unit| (&unit.id, state(&unit.id))).collect();
     let mut reached = FileSet::default();

@@ -1,6 +1,5 @@
 //! One reader for task lists in Markdown. Tasks are boxes below headings, where a nested box is a part of the outer
-//! one, or
-//! headings such as `### Task 1.2: Title`, where boxes are the success criteria.
+//! one, or headings such as `### Task 1.2: Title`, where boxes are the success criteria.
 
 use std::collections::HashSet;
 

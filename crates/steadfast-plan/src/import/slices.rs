@@ -1,6 +1,5 @@
 //! `.tdd-progress.md`: a slice is a heading, `## Slice 3: Title`, with its status below. Text below deeper headings
-//! (tests,
-//! iterations) is ignored.
+//! (tests, iterations) is ignored.
 
 use std::ops::Range;
 

@@ -1,10 +1,8 @@
 //! Finds the tasks of a spec that have neither a box nor an id, and the headings that are tasks.
 //!
 //! Explicit tasks win: if a section has a box or an id, nothing else in it is a task. Below `Tasks` or `Phase 1` the
-//! items of
-//! a list are tasks, or the headings if these are the requests. Elsewhere, and only if the text has no other tasks, a
-//! list
-//! is one of tasks if each item begins with a verb. A text that only describes has no tasks.
+//! items of a list are tasks, or the headings if these are the requests. Elsewhere, and only if the text has no other
+//! tasks, a list is one of tasks if each item begins with a verb. A text that only describes has no tasks.
 
 use std::collections::HashSet;
 
@@ -357,8 +355,8 @@ fn most(heads: &[Head]) -> bool {
     heads.iter().filter(|head| head.is_imperative).count() * 2 > heads.len()
 }
 
-/// Returns the headings marked as tasks. A number alone is not enough,
-/// because parts of a text have numbers, too: the section or its fields must point to tasks.
+/// Returns the headings marked as tasks. A number alone is not enough, because parts of a text have numbers, too: the
+/// section or its fields must point to tasks.
 fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
     let mut tasks = HashSet::new();
     let all = || zones.iter().flat_map(|zone| zone.heads().chain([&zone.head]));

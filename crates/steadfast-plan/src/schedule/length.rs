@@ -5,8 +5,7 @@ use steadfast_model::{Task, TaskId, TaskKind};
 use crate::unit::Unit;
 
 /// The guess for a unit without an estimate: more tasks, more files and more words take longer. In milliseconds, so
-/// that it
-/// can be scaled by measured times.
+/// that it can be scaled by measured times.
 const TASK: u64 = 300_000;
 const FILE: u64 = 60_000;
 const WORD: u64 = 1_000;

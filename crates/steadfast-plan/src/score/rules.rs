@@ -1,6 +1,5 @@
 //! The rules of the five dimensions, as tables. The first matching rule gives the points of a sentence: 2 if a human
-//! could
-//! act on it, 1 for half of that, 0 to skip the later rules. The words are in `words.txt`.
+//! could act on it, 1 for half of that, 0 to skip the later rules. The words are in `words.txt`.
 
 use super::sentence::{Form, Part, Said};
 use super::token::{commands, is_presence, names_code, names_command, names_path};

@@ -1,11 +1,9 @@
 //! Finds the checks that an author states in words: "Done when `make test` passes".
 //!
 //! A command in backticks counts if its sentence says when the work is done ("Done when …", "Success: …"), or is under
-//! a
-//! heading for that (definition of done, success and acceptance criteria, verification), and if `passes`, `succeeds`,
+//! a heading for that (definition of done, success and acceptance criteria, verification), and if `passes`, `succeeds`,
 //! `exits 0`, `returns 0` or `is green` follows it. Denied, conditional and optional commands are not executed: running
-//! a
-//! command that the author did not mean is worse than leaving a sentence to a reviewer.
+//! a command that the author did not mean is worse than leaving a sentence to a reviewer.
 
 use steadfast_model::StatedCheck;
 

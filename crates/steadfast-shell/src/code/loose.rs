@@ -1,4 +1,4 @@
-//! Code in a language of which nothing is known but that a name says what a call does.
+//! Code in an unknown language: only the name of a call says what it does.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use crate::effect::Op;
 use crate::expand::Arg;
 use crate::walk::Walk;
 
-/// How far a text may stand before the method that is called on it.
+/// The maximum distance between a text and the method that is called on it, in tokens.
 const RECEIVER: usize = 6;
 
 impl Walk {
-    /// The paths that are written, by the names of the calls they stand in.
+    /// Finds written paths by the names of the calls that contain them.
     pub(super) fn loose(&mut self, tokens: &[Token], names: &HashMap<&str, &str>, arg: &Arg, via: &str) {
         let text = |token: &Token| match token {
             Token::Text(text) => Some(text.clone()),
@@ -24,7 +24,7 @@ impl Walk {
         let mut unresolved = false;
         for (at, token) in tokens.iter().enumerate() {
             let Token::Name(name) = token else {
-                // `new File("path").text = …`
+                // The form `new File("path").text = …`.
                 if let Token::Mark('=') = token
                     && let [.., Token::Text(path), Token::Mark(')'), Token::Mark('.'), Token::Name(_)] = &tokens[..at]
                     && !matches!(tokens.get(at + 1), Some(Token::Mark('=' | '~')))
@@ -90,7 +90,7 @@ impl Walk {
         }
     }
 
-    /// A text that need not be a path counts where such a path is protected, and nowhere else.
+    /// Adds a text that may not be a path. It counts only if such a path is protected.
     fn found(&mut self, op: Op, text: &str, arg: &Arg, via: &str) {
         let target = Arg { text: text.trim_start_matches(['>', ' ']).to_owned(), span: arg.span.clone() };
         if is_path(text) {
@@ -101,7 +101,8 @@ impl Walk {
     }
 }
 
-/// What a name says, with the words beside it: `set print 'path'` of gnuplot, `(with-temp-file "path" …)` of Emacs.
+/// Returns the effect by a name and the words beside it: `set print 'path'` (gnuplot), `(with-temp-file "path" …)`
+/// (Emacs).
 fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
     let is = |at: Option<usize>, word: &str| matches!(at.and_then(|at| tokens.get(at)), Some(Token::Name(name)) if name == word);
     let writes = match name {
@@ -112,7 +113,7 @@ fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
     if writes { Some(CallEffect::Writes) } else { deed(name) }
 }
 
-/// What belongs to the call: its parentheses, or the rest of the statement it stands in.
+/// Returns the tokens of the call: its parentheses, or the rest of the statement.
 fn extent(tokens: &[Token], at: usize) -> &[Token] {
     let rest = &tokens[at + 1..];
     let is_call = matches!(rest.first(), Some(Token::Mark('(')));
@@ -133,7 +134,7 @@ fn extent(tokens: &[Token], at: usize) -> &[Token] {
     rest
 }
 
-/// The text that a method is called on: `"path".IO.unlink`.
+/// Returns the text that a method is called on: `"path".IO.unlink`.
 fn receiver(before: &[Token]) -> Option<String> {
     if !matches!(before.last(), Some(Token::Mark('.' | ':' | '>'))) {
         return None;

@@ -1,4 +1,4 @@
-//! What a call does, by the words in its name.
+//! Effects of calls, by the words in their names.
 
 use crate::data::{has, words_of};
 
@@ -13,7 +13,7 @@ static MODES: &[&str] = words_of!(TEXT, "modes");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEffect {
     Writes,
-    /// The last path is written.
+    /// Writes the last path.
     Copies,
     Moves,
     Opens,
@@ -22,7 +22,7 @@ pub(super) enum CallEffect {
     Reads,
 }
 
-/// `None`: nothing is known of it.
+/// Returns the effect of a call. `None`: unknown.
 pub(super) fn deed(name: &str) -> Option<CallEffect> {
     let lower = name.to_ascii_lowercase();
     if matches!(lower.as_str(), "open" | "fopen" | "openfile" | "file_open" | "fileopen") {
@@ -50,19 +50,19 @@ pub(super) fn deed(name: &str) -> Option<CallEffect> {
             _ => {}
         }
     }
-    // `file_set_contents`, `setText`.
+    // Names such as `file_set_contents`, `setText`.
     let is_content = |word: &str| matches!(word, "contents" | "content" | "text" | "bytes");
     let sets =
         parts(name).windows(2).any(|pair| &lower[pair[0].clone()] == "set" && is_content(&lower[pair[1].clone()]));
     if sets { Some(CallEffect::Writes) } else { found }
 }
 
-/// Whether a word beside a path says that it is opened for writing.
+/// Reports whether a word beside a path opens it for writing.
 pub(super) fn is_mode(word: &str) -> bool {
     has(MODES, &word.to_ascii_lowercase())
 }
 
-/// The places of the parts of a name: `writeLines`, `open_out`, `WriteAllText`.
+/// Returns the ranges of the words in a name: `writeLines`, `open_out`, `WriteAllText`.
 fn parts(name: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = name.as_bytes();
     let mut parts = Vec::new();
