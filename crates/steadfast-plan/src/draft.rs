@@ -57,7 +57,7 @@ pub(crate) struct DraftTask {
     /// The author's estimate, in milliseconds.
     pub(crate) estimate: Option<u64>,
     /// The status that the author wrote, if any.
-    pub(crate) standing: Option<DraftStatus>,
+    pub(crate) status: Option<DraftStatus>,
 }
 
 /// A status as the author wrote it, with its reason.

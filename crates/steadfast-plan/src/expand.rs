@@ -64,23 +64,25 @@ pub(crate) fn reported(graph: &Graph<'_>) -> Vec<Reported> {
     let mut all = Vec::new();
     for stage in &graph.phases {
         // If work in a phase was started, its decisions were made.
-        let begun = stage.tasks.iter().filter_map(|task| graph.tasks[*task].draft.standing.as_ref());
-        let begun = begun.map(|standing| standing.status).any(|status| status != Status::Pending);
-        if let Some(opening) = stage.opening.as_deref().filter(|_| begun) {
+        let started = stage.tasks.iter().filter_map(|task| graph.tasks[*task].draft.status.as_ref());
+        let started = started.map(|reported_status| reported_status.status).any(|status| status != Status::Pending);
+        if let Some(opening) = stage.opening.as_deref().filter(|_| started) {
             all.push(Reported { task: TaskId::new(opening), status: Status::Done, reason: None });
         }
     }
     for node in &graph.tasks {
-        let Some(standing) = node.draft.standing.as_ref().filter(|standing| standing.status != Status::Pending) else {
+        let Some(reported_status) =
+            node.draft.status.as_ref().filter(|reported_status| reported_status.status != Status::Pending)
+        else {
             continue;
         };
         let chain = node.links();
         let link = |id: &str, status| Reported { task: TaskId::new(id), status, reason: None };
-        if standing.status != Status::Blocked {
+        if reported_status.status != Status::Blocked {
             all.extend(chain.before.as_deref().map(|id| link(id, Status::Done)));
         }
-        all.push(Reported { reason: standing.reason.clone(), ..link(&chain.main, standing.status) });
-        if standing.status == Status::Done {
+        all.push(Reported { reason: reported_status.reason.clone(), ..link(&chain.main, reported_status.status) });
+        if reported_status.status == Status::Done {
             all.extend(chain.after.as_deref().map(|id| link(id, Status::Done)));
         }
     }

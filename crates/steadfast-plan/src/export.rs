@@ -69,14 +69,14 @@ struct Item<'a> {
 impl<'a> List<'a> {
     fn of(outgoing: Outgoing<'a>) -> Self {
         let Outgoing { plan, reported, .. } = outgoing;
-        let stands: HashMap<&str, &Reported> =
+        let statuses: HashMap<&str, &Reported> =
             reported.iter().map(|reported| (reported.task.as_str(), reported)).collect();
         let by_id: HashMap<&str, &PlannedTask> = plan.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
         let is_authored = |task: &PlannedTask| matches!(task.kind, TaskKind::Main | TaskKind::Remediation);
         let units = Units { by_id: &by_id };
         let tasks = plan.tasks.iter().filter(|task| is_authored(task)).map(|task| {
             let links = units.links(task);
-            let (status, reason) = standing(&links, &stands);
+            let (status, reason) = chain_status(&links, &statuses);
             let own = match task.task_type {
                 Some(TaskType::Backend | TaskType::Func | TaskType::Docs) => links.last().copied().unwrap_or(task),
                 Some(TaskType::Ui) | None => task,
@@ -190,8 +190,8 @@ impl<'a> Units<'a, '_> {
 }
 
 /// Returns the status of a chain: done when all its tasks are done, blocked when one is blocked.
-fn standing<'a>(links: &[&PlannedTask], stands: &HashMap<&str, &'a Reported>) -> (Status, Option<&'a str>) {
-    let all: Vec<Option<&&Reported>> = links.iter().map(|link| stands.get(link.id.as_str())).collect();
+fn chain_status<'a>(links: &[&PlannedTask], statuses: &HashMap<&str, &'a Reported>) -> (Status, Option<&'a str>) {
+    let all: Vec<Option<&&Reported>> = links.iter().map(|link| statuses.get(link.id.as_str())).collect();
     let with = |status: Status| all.iter().flatten().find(|reported| reported.status == status);
     if all.iter().all(|reported| reported.is_some_and(|reported| reported.status == Status::Done)) {
         return (Status::Done, all.iter().flatten().find_map(|reported| reported.reason.as_deref()));

@@ -94,7 +94,7 @@ pub(crate) fn read(format: ListFormat, text: &str, name: &str, findings: &mut Fi
         ListFormat::Checklist => list::read(TaskMark::Box, text, name, findings),
         ListFormat::Slices => slices::read(text, name, findings),
     };
-    Some(settle(draft, text, name, findings))
+    Some(normalize(draft, text, name, findings))
 }
 
 /// Limits of the ledger, in characters.
@@ -102,7 +102,7 @@ const TITLE: usize = 400;
 const NOTES: usize = 4_000;
 
 /// Applies the rules of every list: phases only group, texts fit the ledger, dependencies exist.
-fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> Draft {
+fn normalize(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> Draft {
     draft.only_groups = true;
     draft.phases.retain(|phase| !phase.tasks.is_empty());
     let lines = Lines::of(text);

@@ -56,8 +56,8 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         reader.line(&line);
     }
     reader.close_paragraph();
-    reader.say_what_is_checked();
-    reader.say_what_is_not_ended(all.unclosed());
+    reader.report_checked_boxes();
+    reader.report_unclosed(all.unclosed());
     reader.name_tasks();
     let Reader { mut draft, explicit, parts, .. } = reader;
     let parts: Vec<Part> = parts
@@ -377,9 +377,9 @@ impl Reader<'_> {
     }
 
     /// Reports checked boxes. Only the ledger, or a status in words, marks a task as done.
-    fn say_what_is_checked(&mut self) {
+    fn report_checked_boxes(&mut self) {
         for ((phase, place), span) in std::mem::take(&mut self.checked) {
-            if self.draft.phases[phase].tasks[place].standing.is_none() {
+            if self.draft.phases[phase].tasks[place].status.is_none() {
                 let message = "the checked box is ignored: the ledger records which tasks are done";
                 let help = "write `Status: done` below the task, or remove the task if it must not run again";
                 self.findings.add(Code::CheckedBox, &span, message, help);
@@ -388,7 +388,7 @@ impl Reader<'_> {
     }
 
     /// Reports a fence or comment that is not closed: the rest of the text is skipped.
-    fn say_what_is_not_ended(&mut self, at: Option<usize>) {
+    fn report_unclosed(&mut self, at: Option<usize>) {
         if let Some(at) = at {
             let message = "this code fence or comment is not closed; the rest of the file is ignored";
             self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "end it");

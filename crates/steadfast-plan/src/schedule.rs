@@ -100,12 +100,12 @@ impl Schedule {
         // on timing.
         let mut in_plan = ready.clone();
         in_plan.sort_unstable();
-        let mut held = vec![false; units.len()];
+        let mut overlaps = vec![false; units.len()];
         for place in in_plan {
-            held[place] = reached.meets(&units[place].files);
+            overlaps[place] = reached.meets(&units[place].files);
             reached.add(&units[place].files);
         }
-        ready.retain(|place| !held[*place]);
+        ready.retain(|place| !overlaps[*place]);
         ready
     }
 

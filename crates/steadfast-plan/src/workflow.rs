@@ -139,18 +139,18 @@ pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
 }
 
 /// Returns the text about an unfinished loop for a new session.
-pub fn resume_text(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> String {
+pub fn resume_text(looped: &Loop, reviews: &[Review], progress: LoopProgress) -> String {
     let number = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let spec = number(looped.scores.map(|scores| scores.spec.into()));
     let fit = number(looped.scores.map(|scores| scores.fit.into()));
-    let LoopProgress { done, all, wave, .. } = standing;
+    let LoopProgress { done, all, wave, .. } = progress;
     format!(
         "[LOOP RESUME] Active loop detected\nStage: {} | Spec: {spec}/10 | Fit: {fit}\nProgress: {done}/{all} tasks | \
          Wave: {}\nReviews: {}\nNext: {}",
         looped.stage.as_str(),
         number(wave),
         summary(reviews),
-        next(looped, reviews, standing).action,
+        next(looped, reviews, progress).action,
     )
 }
 
@@ -173,9 +173,9 @@ fn summary(reviews: &[Review]) -> String {
 }
 
 /// Returns the next step of a loop, by its stage.
-pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextStep {
+pub fn next(looped: &Loop, reviews: &[Review], progress: LoopProgress) -> NextStep {
     let spec = looped.spec.as_deref().unwrap_or("SPEC.md");
-    let (stands, action) = match looped.stage {
+    let (status, action) = match looped.stage {
         _ if looped.ended.is_some() => ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned()),
         Stage::Intent if looped.is_unclear() => (
             "the request is not clear enough".to_owned(),
@@ -183,35 +183,35 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextSt
                 .to_owned(),
         ),
         Stage::Intent => {
-            let stands = match (&looped.overridden, looped.scores) {
+            let status = match (&looped.overridden, looped.scores) {
                 (Some(_), _) => "a human accepted the request as it is",
                 (None, Some(_)) => "the request is clear enough",
                 (None, None) => "the request has no score",
             };
-            (stands.to_owned(), "`steadfast loop advance shape`".to_owned())
+            (status.to_owned(), "`steadfast loop advance shape`".to_owned())
         }
         Stage::Shape if looped.shape.is_none() => (
             "criteria, must-nots and verification are not recorded yet".to_owned(),
             format!("`steadfast loop shape {spec}` records those of the spec"),
         ),
         Stage::Shape => ("the shape is recorded".to_owned(), "`steadfast loop advance decompose`".to_owned()),
-        Stage::Decompose if looped.plan.is_none() && standing.all == 0 => (
+        Stage::Decompose if looped.plan.is_none() && progress.all == 0 => (
             "no plan is loaded".to_owned(),
             format!("`steadfast plan load {spec}`, then `steadfast loop advance executing`"),
         ),
         Stage::Decompose => {
-            (counted_tasks(standing), "`steadfast loop advance executing`".to_owned())
+            (counted_tasks(progress), "`steadfast loop advance executing`".to_owned())
         }
-        Stage::Executing if standing.is_over() && standing.blocked > 0 => (
-            counted_tasks(standing),
+        Stage::Executing if progress.is_over() && progress.blocked > 0 => (
+            counted_tasks(progress),
             "a human can run `steadfast task unblock ID`; `steadfast loop advance review` continues \
              without the blocked tasks"
                 .to_owned(),
         ),
-        Stage::Executing if standing.is_over() => {
-            (counted_tasks(standing), "`steadfast loop advance review`".to_owned())
+        Stage::Executing if progress.is_over() => {
+            (counted_tasks(progress), "`steadfast loop advance review`".to_owned())
         }
-        Stage::Executing => (counted_tasks(standing), "`steadfast task next` shows the next task".to_owned()),
+        Stage::Executing => (counted_tasks(progress), "`steadfast task next` shows the next task".to_owned()),
         Stage::Review => match last_thorough(reviews) {
             Some((round, review)) if review.passed => {
                 (format!("round {round} of the thorough review passed"), "`steadfast loop gate`".to_owned())
@@ -231,15 +231,15 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextSt
         },
         Stage::Complete => ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned()),
     };
-    NextStep { stage: looped.stage, standing: stands, action }
+    NextStep { stage: looped.stage, standing: status, action }
 }
 
 /// Returns the parts of a loop that a decision needs.
 pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ended: Option<OwnerEnd>) -> LoopView {
-    let standing = LoopProgress::counted(counts);
-    let NextStep { stage, standing: stands, action } = next(looped, reviews, standing);
+    let progress = LoopProgress::counted(counts);
+    let NextStep { stage, standing: status, action } = next(looped, reviews, progress);
     // Only a human can unblock a task.
-    let blocked = stage == Stage::Executing && standing.is_over() && standing.blocked > 0;
+    let blocked = stage == Stage::Executing && progress.is_over() && progress.blocked > 0;
     LoopView {
         id: looped.id.clone(),
         stage,
@@ -248,18 +248,18 @@ pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ende
         run: looped.run.clone(),
         plan: looped.plan.clone(),
         counts,
-        waits: looped.waits.clone().or_else(|| blocked.then(|| stands.clone())),
+        waits: looped.waits.clone().or_else(|| blocked.then(|| status.clone())),
         limit: None,
-        standing: stands,
+        standing: status,
         next: action,
     }
 }
 
 /// Renders `PROGRESS.md` of a loop whose tasks are worked on in a session. A run writes its own.
 pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> String {
-    let standing = LoopProgress::of(tasks);
+    let progress = LoopProgress::of(tasks);
     let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", one_line(&looped.request), looped.stage.as_str());
-    if let Some(wave) = standing.wave {
+    if let Some(wave) = progress.wave {
         page += &format!(" | Wave {wave}");
     }
     let (iterations, cost) = (looped.limits.iterations, looped.limits.micro_usd);
@@ -282,7 +282,7 @@ pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> Strin
         }
     }
     let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
-    page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all);
+    page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", progress.done, progress.all);
     page + &counsel(tasks, reviews.len())
 }
 
@@ -303,8 +303,8 @@ fn dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
-fn counted_tasks(standing: LoopProgress) -> String {
-    let LoopProgress { done, blocked, all, .. } = standing;
+fn counted_tasks(progress: LoopProgress) -> String {
+    let LoopProgress { done, blocked, all, .. } = progress;
     match blocked {
         0 => format!("{done} of {all} tasks are done"),
         blocked => format!("{done} of {all} tasks are done, {blocked} blocked"),

@@ -162,12 +162,12 @@ impl Walk {
             ("cp" | "mv" | "install", [from, to]) => {
                 self.copies.push((resolve(&to.text, &self.state.cwd), from.text.clone()));
                 if let Some(content) = self.content(&from.text) {
-                    self.keep(&to.text, Some(&content));
+                    self.record_content(&to.text, Some(&content));
                 }
             }
             ("tee", files) => {
                 for file in files {
-                    self.keep(&file.text, stdin.as_deref());
+                    self.record_content(&file.text, stdin.as_deref());
                 }
                 return stdin;
             }

@@ -8,7 +8,7 @@ mod words;
 use std::collections::HashMap;
 
 use self::tokens::{Given, Token, tokens};
-use self::words::{CallEffect, deed};
+use self::words::{CallEffect, effect_of};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
@@ -123,7 +123,7 @@ impl Walk {
             // The result of a call that reads a file is not the file.
             if let [Token::Name(name), Token::Mark('='), Token::Name(call), Token::Mark('('), Token::Text(text)] =
                 window
-                && !matches!(deed(call), Some(CallEffect::Reads | CallEffect::Opens))
+                && !matches!(effect_of(call), Some(CallEffect::Reads | CallEffect::Opens))
             {
                 names.insert(name, text);
             }
@@ -235,10 +235,10 @@ impl Walk {
                         }
                     }
                 }
-                name if is_compound(name) && deed(name) == Some(CallEffect::Writes) => {
+                name if is_compound(name) && effect_of(name) == Some(CallEffect::Writes) => {
                     hits.extend(text(0).filter(|path| is_path(path)).map(|path| (Op::Write, Some(path))));
                 }
-                name if deed(name) == Some(CallEffect::Reads) => {
+                name if effect_of(name) == Some(CallEffect::Reads) => {
                     read.extend((0..args.len()).filter_map(text));
                     read.extend(receiver(&tokens, at, &names));
                 }

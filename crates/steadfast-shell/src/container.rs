@@ -72,7 +72,7 @@ impl Walk {
         let known = self.links.len();
         let before = self.effects.len();
         self.links.extend(mounts.iter().cloned());
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.cwd = folder;
             walk.run(&command, NO_STDIN);
         });

@@ -31,7 +31,7 @@ pub struct GuardVerdict {
 /// copies of the protected file itself. It may contain `*` and `?`.
 pub fn judge(reading: &Reading, protected: &[String]) -> GuardVerdict {
     let mut verdict = GuardVerdict { decision: GuardDecision::Allow, reason: String::new(), span: None };
-    if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
+    if !reading.parsed && protected.iter().any(|path| is_mentioned(path, reading)) {
         verdict = GuardVerdict {
             decision: GuardDecision::Ask,
             reason: "the command could not be parsed".to_owned(),
@@ -94,7 +94,7 @@ fn settled<'a>(protected: &'a str, reading: &Reading) -> Cow<'a, str> {
 }
 
 /// Reports whether text that could not be parsed contains the last part of the protected path.
-fn is_spoken_of(protected: &str, reading: &Reading) -> bool {
+fn is_mentioned(protected: &str, reading: &Reading) -> bool {
     let Some(texts) = &reading.unread else { return true };
     let name = protected.trim_end_matches('/').rsplit('/').next().unwrap_or(protected);
     // Only the longest part without pattern characters.
@@ -116,7 +116,7 @@ fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &R
     let anchored = place.anchored.as_slice();
     match (&effect.path, effect.op, effect.certainty) {
         (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => GuardDecision::Allow,
-        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => GuardDecision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_mentioned(place.said, reading) => GuardDecision::Allow,
         (None, _, _) if mentioned() => GuardDecision::Deny,
         (None, _, _) => GuardDecision::Ask,
         (Some(_), op, Certainty::Certain) => {

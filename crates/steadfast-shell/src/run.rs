@@ -41,14 +41,14 @@ impl Walk {
             }
             "at" | "batch" => {
                 if let Some(text) = stdin {
-                    self.apart(|walk| walk.shell_text(&text, first, name));
+                    self.in_subshell(|walk| walk.shell_text(&text, first, name));
                 }
                 return None;
             }
             // The command is one word, which a shell reads.
             "trap" => {
                 let code = rest.first().filter(|arg| is_known(&arg.text))?;
-                self.apart(|walk| walk.script(&code.text, &code.span));
+                self.in_subshell(|walk| walk.script(&code.text, &code.span));
                 return Some(String::new());
             }
             "sed" | "gsed" => self.sed(rest),
@@ -142,7 +142,7 @@ impl Walk {
                 let host = arg.text.rsplit('@').next().unwrap_or_default();
                 if matches!(host, "localhost" | "127.0.0.1" | "::1" | "ip6-localhost") {
                     let text: Vec<&str> = rest.map(|arg| arg.text.as_str()).collect();
-                    return self.apart(|walk| {
+                    return self.in_subshell(|walk| {
                         walk.state.cwd = walk.context.home.clone();
                         walk.script(&text.join(" "), &arg.span)
                     });

@@ -21,7 +21,7 @@ impl Walk {
                 let code = args.get(at)?.clone();
                 let positional = texts(args.get(at + 2..).unwrap_or_default());
                 let zero = args.get(at + 1).map_or(name, |arg| arg.text.as_str()).to_owned();
-                return self.apart(|walk| {
+                return self.in_subshell(|walk| {
                     walk.state.positional = Some(positional);
                     walk.assign("0", zero, Mode::Set);
                     walk.shell_text(&code.text, &code, name)
@@ -39,7 +39,7 @@ impl Walk {
             Some(file) => self.content(file)?,
         };
         let positional = texts(args.get(at + 1..).unwrap_or_default());
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.positional = Some(positional);
             walk.shell_text(&text, file.unwrap_or(first), name)
         })
@@ -67,7 +67,7 @@ impl Walk {
             return None;
         }
         let positional = texts(args);
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.positional = Some(positional);
             walk.shell_text(text, first, "script")
         })

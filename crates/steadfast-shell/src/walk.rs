@@ -131,14 +131,14 @@ impl Walk {
 
     /// Returns the output of a substitution.
     pub(crate) fn output_of(&mut self, list: &List) -> String {
-        let output = self.apart(|walk| walk.list(list));
+        let output = self.in_subshell(|walk| walk.list(list));
         output.map_or_else(|| ANY.to_string(), |text| text.trim_end_matches('\n').to_owned())
     }
 
     /// Returns the file that stands for `<(…)` or `>(…)`.
     pub(crate) fn process(&mut self, list: &List) -> String {
         let stdin = self.stdin.replace(ANY.to_string());
-        let output = self.apart(|walk| walk.list(list));
+        let output = self.in_subshell(|walk| walk.list(list));
         self.stdin = stdin;
         self.processes.push(output);
         format!("/dev/fd/{}", 62 + self.processes.len())
@@ -146,13 +146,13 @@ impl Walk {
 
     /// Returns the content of a file that the line wrote.
     pub(crate) fn content(&mut self, name: &str) -> Option<String> {
-        let content = self.held(name)?;
+        let content = self.known_content(name)?;
         let content = if self.passed + content.len() <= MAX_PASSED { content.to_owned() } else { ANY.to_string() };
         self.pass(content.len());
         Some(content)
     }
 
-    fn held(&self, name: &str) -> Option<&str> {
+    fn known_content(&self, name: &str) -> Option<&str> {
         match name.strip_prefix("/dev/fd/").map(str::parse::<usize>) {
             Some(Ok(number)) => self.processes.get(number.checked_sub(63)?)?.as_deref(),
             _ => self.files.get(&resolve(name, &self.state.cwd)).map(String::as_str),
@@ -167,7 +167,7 @@ impl Walk {
     }
 
     /// Walks in a subshell: folder and variables are restored afterwards.
-    pub(crate) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn in_subshell<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let state = self.state.clone();
         let found = walk(self);
         self.state = state;
@@ -196,7 +196,7 @@ impl Walk {
         let mut input = None;
         for (at, command) in pipeline.iter().enumerate() {
             let stdin = (at > 0).then(|| input.unwrap_or_else(|| ANY.to_string()));
-            input = self.apart(|walk| walk.command(command, stdin));
+            input = self.in_subshell(|walk| walk.command(command, stdin));
         }
         input
     }
@@ -214,7 +214,7 @@ impl Walk {
             }
             Command::Group { body, redirects } => self.redirected(redirects, stdin, |walk| walk.list(body)),
             Command::Subshell { body, redirects } => {
-                self.redirected(redirects, stdin, |walk| walk.apart(|walk| walk.list(body)))
+                self.redirected(redirects, stdin, |walk| walk.in_subshell(|walk| walk.list(body)))
             }
             Command::For { name, values, body, redirects } => {
                 self.redirected(redirects, stdin, |walk| walk.for_each(name, values, body))
@@ -328,13 +328,13 @@ impl Walk {
             return output;
         }
         for name in written {
-            self.keep(&name, output.as_deref());
+            self.record_content(&name, output.as_deref());
         }
         None
     }
 
     /// Records the content of a file. Appended text comes after the previous content.
-    pub(crate) fn keep(&mut self, name: &str, content: Option<&str>) {
+    pub(crate) fn record_content(&mut self, name: &str, content: Option<&str>) {
         let path = resolve(name, &self.state.cwd);
         if is_device(&path) || !is_known(&path) {
             return;

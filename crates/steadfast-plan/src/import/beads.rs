@@ -68,7 +68,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
             issues.take(&value, &(start..start + line.len()), &mut Reader { findings, base: start });
         }
     }
-    issues.say_what_is_left_out(findings);
+    issues.report_left_out(findings);
     (!findings.has_error()).then(|| issues.into_draft(text.len()))
 }
 
@@ -105,10 +105,10 @@ impl Issues {
         let title = members.word("title", reader).unwrap_or_else(|| Text::new(id.value.clone(), span.clone()));
         let mut task = DraftTask::new(id, title);
         task.estimate = members.word("estimated_minutes", reader).and_then(|minutes| estimate::length(&minutes.value));
-        task.standing = status.and_then(|status| stands(&status, members, reader));
+        task.status = status.and_then(|status| read_status(&status, members, reader));
         let ours = members.get("metadata").and_then(Members::of).and_then(|all| all.get("steadfast"));
         if let Some(ours) = ours {
-            take_back(&mut task, ours, reader);
+            read_metadata(&mut task, ours, reader);
         }
         if task.command.is_none() {
             let texts = CHECKED.iter().filter_map(|key| members.word(key, reader));
@@ -137,7 +137,7 @@ impl Issues {
         }
     }
 
-    fn say_what_is_left_out(&self, findings: &mut Findings) {
+    fn report_left_out(&self, findings: &mut Findings) {
         for (left, what) in [(&self.deleted, "deleted"), (&self.templates, "a template")] {
             let Some(first) = left.first() else { continue };
             let message = match left.len() {
@@ -171,9 +171,9 @@ fn family(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(family, _)| family)
 }
 
-fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<DraftStatus> {
-    let standing = labels::status(status, reader.findings)?;
-    let reason = match standing.status {
+fn read_status(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<DraftStatus> {
+    let known = labels::status(status, reader.findings)?;
+    let reason = match known.status {
         Status::Done => members.word("close_reason", reader).map(|text| text.value),
         Status::Blocked => {
             let word = |key: &str| members.word(key, reader).map(|text| text.value);
@@ -182,7 +182,7 @@ fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> O
         }
         Status::Pending | Status::InProgress => None,
     };
-    Some(DraftStatus { reason: reason.or(standing.reason), ..standing })
+    Some(DraftStatus { reason: reason.or(known.reason), ..known })
 }
 
 /// Collects the texts of an issue into the notes, after its type and priority if these are not the default.
@@ -210,7 +210,7 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
         let Some(text) = word(key) else { continue };
         match key {
             "acceptance_criteria" if task.command.is_some() => task.criteria.push(text.value),
-            "notes" if task.standing.is_some() && text.value.starts_with(BLOCKED) => {}
+            "notes" if task.status.is_some() && text.value.starts_with(BLOCKED) => {}
             "notes" => {
                 let lines: Vec<&str> = text.value.lines().filter(|line| !line.starts_with(NOTE)).collect();
                 let lines = lines.join("\n");
@@ -237,7 +237,7 @@ fn check_in(text: &Text) -> Option<Text> {
 }
 
 /// Reads the metadata that an export wrote.
-fn take_back(task: &mut DraftTask, ours: &Value<'_>, reader: &mut Reader<'_>) {
+fn read_metadata(task: &mut DraftTask, ours: &Value<'_>, reader: &mut Reader<'_>) {
     let Some(ours) = Members::of(ours) else { return };
     task.task_type = ours.word("type", reader);
     task.command = ours.word("verify", reader);

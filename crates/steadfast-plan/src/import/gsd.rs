@@ -7,7 +7,7 @@ use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str) -> Draft {
     let whole = Text::new(text, 0..text.len());
-    let blocks: Vec<Tag> = tags(&whole).into_iter().flat_map(|tag| tag.open_up("tasks")).collect();
+    let blocks: Vec<Tag> = tags(&whole).into_iter().flat_map(|tag| tag.unwrap_tag("tasks")).collect();
     let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
     let mut tasks: Vec<DraftTask> = Vec::new();
     let mut inside: Vec<Span> = Vec::new();
@@ -99,7 +99,7 @@ struct Tag {
 
 impl Tag {
     /// Returns the tags inside if this is only a wrapper of that name.
-    fn open_up(self, name: &str) -> Vec<Self> {
+    fn unwrap_tag(self, name: &str) -> Vec<Self> {
         if self.name == name { tags(&self.body) } else { vec![self] }
     }
 }

@@ -102,7 +102,7 @@ impl Reader<'_> {
                 self.task(id, title, *indent);
                 self.in_list = true;
                 if let Some(task) = self.current() {
-                    task.standing = labels::status_of_box(*mark);
+                    task.status = labels::status_of_box(*mark);
                 }
             }
             (BlockKind::Box(_), TaskMark::Box) => {}
@@ -181,7 +181,7 @@ impl Reader<'_> {
                 return task.estimate.is_some();
             }
             (Some((Field::Status, value)), TaskMark::Heading) => {
-                task.standing = labels::status(&value, self.findings);
+                task.status = labels::status(&value, self.findings);
             }
             (Some((Field::Verify, value)), TaskMark::Heading) if value.as_str().starts_with('`') => {
                 task.command = check::command(&value, self.findings);

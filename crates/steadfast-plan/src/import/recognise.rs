@@ -145,12 +145,12 @@ impl Signs {
     fn of(text: &str) -> Self {
         let mut signs = Self::default();
         for block in blocks(text) {
-            signs.see(&block);
+            signs.add(&block);
         }
         signs
     }
 
-    fn see(&mut self, block: &Block) {
+    fn add(&mut self, block: &Block) {
         let text = block.whole();
         let words = text.as_str();
         match &block.kind {

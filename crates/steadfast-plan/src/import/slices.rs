@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut phase = DraftPhase::new(id, "Slices", Vec::new());
     for slice in slices(text) {
         let mut task = DraftTask::new(slice.id, slice.title);
-        task.standing = slice.status.as_ref().and_then(|status| stands(status, findings));
+        task.status = slice.status.as_ref().and_then(|status| read_status(status, findings));
         task.after = slice.after;
         task.files = slice.files;
         for line in &slice.notes {
@@ -142,7 +142,7 @@ fn numbers(text: &Text) -> Vec<Text> {
 }
 
 /// Reads a status. A failed slice is open: it has to be done again.
-fn stands(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
+fn read_status(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
     let word: String =
         status.as_str().chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-' || *c == '_').collect();
     match word.to_ascii_lowercase().as_str() {

@@ -82,7 +82,7 @@ fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut R
     let title = title.unwrap_or_else(|| Text::new(id.value.clone(), reader.span(value)));
     let mut task = DraftTask::new(Text::new(own(prefix, &id.value), id.span), title);
     let status = members.word("status", reader);
-    task.standing = status.and_then(|word| labels::status(&word, reader.findings));
+    task.status = status.and_then(|word| labels::status(&word, reader.findings));
     for (key, name) in
         [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")]
     {
@@ -93,7 +93,7 @@ fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut R
     if let Some(before) = members.get("dependencies") {
         let before = reader.array(before, "`dependencies`");
         let names = before.iter().filter_map(|value| reader.word(value));
-        task.after = names.map(|name| Text::new(meant(prefix, &name.value), name.span.clone())).collect();
+        task.after = names.map(|name| Text::new(full_id(prefix, &name.value), name.span.clone())).collect();
     }
     Some(task)
 }
@@ -104,7 +104,7 @@ fn own(prefix: &str, id: &str) -> String {
 }
 
 /// Resolves a dependency: a bare number is a neighbour, an id with a dot is complete within its tag.
-fn meant(prefix: &str, id: &str) -> String {
+fn full_id(prefix: &str, id: &str) -> String {
     let tag = prefix.split_once(':').map_or("", |(tag, _)| tag);
     match (id.contains('.'), tag) {
         (true, "") => id.to_owned(),

@@ -158,7 +158,7 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
     });
     task.after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`")).unwrap_or_default();
     task.estimate = members.word("estimate", reader).and_then(|word| estimate::read(&word, reader.findings));
-    task.standing = optional(&members, "status", reader).and_then(|word| labels::status(&word, reader.findings));
+    task.status = optional(&members, "status", reader).and_then(|word| labels::status(&word, reader.findings));
     match members.get("verification") {
         Some(Value::StringLit(literal)) if literal.value.trim().is_empty() => {}
         Some(value @ Value::StringLit(_)) => task.command = reader.text(value, "`verification`"),

@@ -16,13 +16,14 @@ pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     for (index, phase) in draft.phases.iter_mut().enumerate() {
         let own = phase.id.value.clone();
         if let Some(after) = &mut phase.after {
-            *after = after.iter().flat_map(|name| known.meant(name, &phases[..index], &own, findings)).collect();
+            *after = after.iter().flat_map(|name| known.resolve_name(name, &phases[..index], &own, findings)).collect();
         }
         for task in &mut phase.tasks {
             let names = std::mem::take(&mut task.after);
-            let meant = names.iter().flat_map(|name| known.meant(name, &before, &own, findings));
+            let resolved = names.iter().flat_map(|name| known.resolve_name(name, &before, &own, findings));
             let mut seen = BTreeSet::new();
-            task.after = meant.filter(|name| name.value != task.id.value && seen.insert(name.value.clone())).collect();
+            task.after =
+                resolved.filter(|name| name.value != task.id.value && seen.insert(name.value.clone())).collect();
             before.push(task.id.value.clone());
         }
     }
@@ -34,7 +35,7 @@ struct KnownIds<'a> {
 }
 
 impl KnownIds<'_> {
-    fn meant(&self, name: &Text, before: &[String], own: &str, findings: &mut Findings) -> Vec<Text> {
+    fn resolve_name(&self, name: &Text, before: &[String], own: &str, findings: &mut Findings) -> Vec<Text> {
         let at = |value: &str| Text::new(value, name.span.clone());
         let words = without_remark(&name.value);
         if self.tasks.iter().chain(self.phases).any(|id| id == words) {

@@ -403,14 +403,14 @@ fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
     let are_steps_phases = steps().any(|zone| zone.is_explicit);
     // Lists that mostly describe a result are not lists of tasks.
     let items = || zones.iter().filter(|zone| zone.about == About::Phase).flat_map(Zone::items);
-    let is_told = items().filter(|item| item.is_telling).count() * 2 > items().count();
+    let is_mostly_telling = items().filter(|item| item.is_telling).count() * 2 > items().count();
     if !has_explicit {
         tasks.extend(steps().map(|zone| zone.head.at));
     }
     for zone in zones.iter().filter(|zone| !zone.is_explicit && zone.head.level > 0) {
         let is_open = match zone.about {
             About::Tasks => true,
-            About::Phase => !is_told,
+            About::Phase => !is_mostly_telling,
             About::Step => are_steps_phases,
             // A subsection for tasks below an unknown heading: `## Backend`, `### Tasks`.
             About::Unknown => zone.is_named(),

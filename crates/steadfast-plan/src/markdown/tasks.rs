@@ -79,14 +79,14 @@ impl Reader<'_> {
             self.by_id.insert(title_key(phase, &key), place);
         }
         self.current = Some(place);
-        self.stand(place, form);
+        self.set_current(place, form);
         if let Some(check) = check {
             self.set(Field::Verify, &check);
         }
     }
 
     /// Sets the task that the next lines belong to, and the parent of this one.
-    pub(super) fn stand(&mut self, place: Place, form: Form) {
+    pub(super) fn set_current(&mut self, place: Place, form: Form) {
         match form {
             Form::Heading(level) => {
                 self.heading_level = Some(level);

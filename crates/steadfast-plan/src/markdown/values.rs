@@ -65,7 +65,7 @@ impl Reader<'_> {
             }
             Field::Status => {
                 let before = self.findings.count();
-                task.standing = labels::status(value, self.findings);
+                task.status = labels::status(value, self.findings);
                 if self.findings.count() > before {
                     self.note(&value.with(format!("status: {}", value.as_str())));
                 }

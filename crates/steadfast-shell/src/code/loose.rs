@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::tokens::Token;
-use super::words::{CallEffect, deed, is_mode};
+use super::words::{CallEffect, effect_of, is_mode};
 use super::{is_path, script_of};
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -33,10 +33,10 @@ impl Walk {
                 }
                 continue;
             };
-            let Some(deed) = deed_at(tokens, at, name) else { continue };
+            let Some(effect) = effect_at(tokens, at, name) else { continue };
             let inside = extent(tokens, at);
             let mut paths: Vec<String> = inside.iter().filter_map(text).collect();
-            match deed {
+            match effect {
                 CallEffect::Reads => {
                     read.extend(paths);
                     continue;
@@ -78,9 +78,9 @@ impl Walk {
                 }
                 CallEffect::Writes | CallEffect::Moves => paths.extend(receiver(&tokens[..at])),
             }
-            unresolved |= paths.is_empty() && deed != CallEffect::Copies;
+            unresolved |= paths.is_empty() && effect != CallEffect::Copies;
             for path in paths {
-                self.found(if deed == CallEffect::Moves { Op::Move } else { Op::Write }, &path, arg, via);
+                self.found(if effect == CallEffect::Moves { Op::Move } else { Op::Write }, &path, arg, via);
             }
         }
         if unresolved {
@@ -103,14 +103,14 @@ impl Walk {
 
 /// Returns the effect by a name and the words beside it: `set print 'path'` (gnuplot), `(with-temp-file "path" …)`
 /// (Emacs).
-fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
+fn effect_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
     let is = |at: Option<usize>, word: &str| matches!(at.and_then(|at| tokens.get(at)), Some(Token::Name(name)) if name == word);
     let writes = match name {
         "print" | "table" | "log" => is(at.checked_sub(1), "set"),
         "temp" => is(at.checked_sub(2), "with") && is(Some(at + 2), "file"),
         _ => false,
     };
-    if writes { Some(CallEffect::Writes) } else { deed(name) }
+    if writes { Some(CallEffect::Writes) } else { effect_of(name) }
 }
 
 /// Returns the tokens of the call: its parentheses, or the rest of the statement.

@@ -23,7 +23,7 @@ pub(super) enum CallEffect {
 }
 
 /// Returns the effect of a call. `None`: unknown.
-pub(super) fn deed(name: &str) -> Option<CallEffect> {
+pub(super) fn effect_of(name: &str) -> Option<CallEffect> {
     let lower = name.to_ascii_lowercase();
     if matches!(lower.as_str(), "open" | "fopen" | "openfile" | "file_open" | "fileopen") {
         return Some(CallEffect::Opens);
@@ -38,15 +38,15 @@ pub(super) fn deed(name: &str) -> Option<CallEffect> {
         (SHELLS, CallEffect::Runs),
         (READS, CallEffect::Reads),
     ];
-    if let Some((_, deed)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
-        return Some(*deed);
+    if let Some((_, effect)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
+        return Some(*effect);
     }
     let mut found = None;
     for part in parts(name) {
         let part = lower[part].trim_end_matches(|c: char| c.is_ascii_digit());
-        match kinds.iter().find(|(kind, deed)| *deed != CallEffect::Runs && has(kind, part)) {
+        match kinds.iter().find(|(kind, effect)| *effect != CallEffect::Runs && has(kind, part)) {
             Some((_, CallEffect::Reads)) => found = found.or(Some(CallEffect::Reads)),
-            Some((_, deed)) if found != Some(CallEffect::Writes) => found = Some(*deed),
+            Some((_, effect)) if found != Some(CallEffect::Writes) => found = Some(*effect),
             _ => {}
         }
     }
@@ -100,7 +100,7 @@ mod tests {
             ("sqrt", None),
             ("_", None),
         ] {
-            assert_eq!(deed(name), expected, "{name}");
+            assert_eq!(effect_of(name), expected, "{name}");
         }
     }
 }

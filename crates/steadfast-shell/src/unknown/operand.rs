@@ -96,9 +96,9 @@ fn by_name<'a>(name: &str, operands: &[Operand<'a>], found: &mut Vec<&'a Arg>) -
     }
     if let [_, .., last] = operands {
         let is_between = |at: usize| bytes[at - 1].is_ascii_alphabetic() && bytes[at + 1].is_ascii_alphabetic();
-        let turns = (1..bytes.len().saturating_sub(1)).any(|at| bytes[at] == b'2' && is_between(at));
+        let converts = (1..bytes.len().saturating_sub(1)).any(|at| bytes[at] == b'2' && is_between(at));
         let makes = is_maker && !operands.iter().any(|operand| operand.follows_option);
-        if turns || makes || words().any(|word| has(CONVERTS, word)) {
+        if converts || makes || words().any(|word| has(CONVERTS, word)) {
             found.push(last.arg);
         }
     }
@@ -209,7 +209,7 @@ fn by_input<'a>(name: &str, args: &'a [Arg], operands: &[Operand<'a>], found: &m
         operands.iter().rev().filter(|operand| !operand.follows_option).map(|operand| operand.arg.text.as_str());
     let is_turned = match (free.next(), free.next(), free.next()) {
         (Some(_), Some(_), Some(verb)) if verb.contains(['.', '/']) || LOOKS.contains(&verb) => false,
-        (Some(to), Some(from), _) => turns(name, from, to),
+        (Some(to), Some(from), _) => converts(name, from, to),
         _ => false,
     };
     if !last.follows_option && (is_turned || operands.iter().any(is_input)) {
@@ -219,7 +219,7 @@ fn by_input<'a>(name: &str, args: &'a [Arg], operands: &[Operand<'a>], found: &m
 
 /// Reports whether a file is converted to another: their endings or folders differ, and the program does not only
 /// inspect files. A file from a folder for temporary files is moved into the work.
-fn turns(name: &str, from: &str, to: &str) -> bool {
+fn converts(name: &str, from: &str, to: &str) -> bool {
     let looks = || LOOKS.iter().any(|word| name.contains(word));
     let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     // The form `host:/path`.

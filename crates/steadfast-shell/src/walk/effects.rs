@@ -23,7 +23,7 @@ impl Walk {
             return;
         }
         let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
-        let effect = self.told(op, &path, via, certainty(&path), &target.span);
+        let effect = self.new_effect(op, &path, via, certainty(&path), &target.span);
         self.add(CommandEffect { copy_of, ..effect });
         let through: Vec<String> = self
             .links
@@ -48,19 +48,19 @@ impl Walk {
 
     /// Adds an effect on a path from the text that may be another one.
     pub(crate) fn possible(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, Certainty::Possible, span);
+        let effect = self.new_effect(op, path, via, Certainty::Possible, span);
         self.add(effect);
     }
 
     pub(crate) fn push(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, certainty(path), span);
+        let effect = self.new_effect(op, path, via, certainty(path), span);
         self.add(effect);
     }
 
     /// Marks effects found inside as guesses. They count only if their path is protected.
     pub(crate) fn guessing<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.guess, true);
-        let found = self.apart(walk);
+        let found = self.in_subshell(walk);
         self.guess = before;
         found
     }
@@ -72,7 +72,7 @@ impl Walk {
         self.guess = before;
     }
 
-    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> CommandEffect {
+    fn new_effect(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> CommandEffect {
         let op = if self.guess { Op::Unknown } else { op };
         let path = (path != ANY.to_string()).then(|| shown(path));
         CommandEffect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
