@@ -116,7 +116,7 @@ fn opening(graph: &Graph<'_>, id: &str, stage: &Stage<'_>) -> PlannedTask {
     let name = &stage.draft.name;
     let title = match stage.authored {
         Some(task) => task.title.value.clone(),
-        None => format!("Decisions of {name}: what it is to reach, and what was decided for it"),
+        None => format!("Decisions of {name}: its goal and the choices made"),
     };
     PlannedTask {
         id: TaskId::new(id),
@@ -188,7 +188,7 @@ fn links(
         Some(TaskType::Ui) => {
             let text = match &criteria {
                 Some(criteria) => {
-                    format!("Look at it: {title} ({}); to be seen: {criteria}", for_item(&listed_files(draft), item))
+                    format!("Look at it: {title} ({}); expected: {criteria}", for_item(&listed_files(draft), item))
                 }
                 None => format!("Look at it: {title} ({})", for_item(&listed_files(draft), item)),
             };

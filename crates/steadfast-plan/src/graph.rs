@@ -404,7 +404,7 @@ fn known_type(name: &Text, item: Option<u32>, findings: &mut Findings) -> Option
         let known = TaskType::ALL.map(TaskType::as_str);
         let help = match nearest(&word, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("types are {}", listed(known)),
+            None => format!("known types: {}", listed(known)),
         };
         let message = format!("unknown task type `{}`; the task is read without a type", name.value);
         findings.add(Code::UnknownType, &name.span, message, help);

@@ -391,7 +391,7 @@ impl Reader<'_> {
     fn report_unclosed(&mut self, at: Option<usize>) {
         if let Some(at) = at {
             let message = "this code fence or comment is not closed; the rest of the file is ignored";
-            self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "end it");
+            self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "close it");
         }
     }
 

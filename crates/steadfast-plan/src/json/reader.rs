@@ -87,7 +87,7 @@ impl Reader<'_> {
         let also = ALSO.iter().find(|(other, meant)| *other == key && known.contains(meant)).map(|(_, meant)| *meant);
         let help = match also.or_else(|| nearest(key, known.iter().copied())) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("known are {}", listed(known.iter().copied())),
+            None => format!("known keys: {}", listed(known.iter().copied())),
         };
         let message = format!("unknown key `{key}` in {what}; it is ignored");
         self.findings.add(Code::UnknownKey, &self.span(&member.name), message, help);

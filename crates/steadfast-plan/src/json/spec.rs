@@ -83,7 +83,7 @@ fn commands(value: &Value<'_>, draft: &mut Draft, reader: &mut Reader<'_>) {
 
 fn read_phase(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftPhase> {
     let members = reader.object(value, "a phase", keys::PHASE)?;
-    let id = reader.required(members, "a phase", "id", "name it: `\"id\": \"phase-1\"`");
+    let id = reader.required(members, "a phase", "id", "give it an id: `\"id\": \"phase-1\"`");
     let start = reader.span(value).start;
     // A phase without an id is still read, to report the problems inside it.
     let id = id.unwrap_or_else(|| Text::new(String::new(), start..start + 1));
@@ -143,7 +143,7 @@ fn read_tasks(value: &Value<'_>, reader: &mut Reader<'_>) -> Vec<DraftTask> {
 
 fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
     let members = reader.object(value, "a task", keys::TASK)?;
-    let id = reader.required(members, "a task", "id", "number it: `\"id\": \"1.1\"`");
+    let id = reader.required(members, "a task", "id", "give it an id: `\"id\": \"1.1\"`");
     let title = reader.required(members, "a task", "task", "describe the work: `\"task\": \"…\"`");
     let start = reader.span(value).start;
     let nothing = || Text::new(String::new(), start..start + 1);

@@ -37,7 +37,7 @@ fn a_loop_is_unrolled_item_by_item() {
             ]}}]}"#,
     );
     insta::assert_snapshot!(lines(&plan), @r"
-    2.0 decision | Decisions of Each: what it is to reach, and what was decided for it | its section of the decisions file is there | after 
+    2.0 decision | Decisions of Each: its goal and the choices made | its section of the decisions file is there | after 
     2.1.1 main | Copy [users] | `check copy` exits with 0 | after 2.0
     2.1.2 main | Compare [users] | `check same` exits with 0 | after 2.1.1
     2.2.1 main | Copy [orders] | `check copy` exits with 0 | after 2.0

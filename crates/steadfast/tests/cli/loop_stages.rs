@@ -413,7 +413,7 @@ fn the_page_of_a_loop_follows_its_tasks() {
     **Status:** executing | Iteration 0 of 25 | Cost: $0.00 of $25.00
 
     ## ✅ Completed
-    - [x] 1.0: Decisions of Phase 1: Codes: what it is to reach, and what was decided for it
+    - [x] 1.0: Decisions of Phase 1: Codes: its goal and the choices made
 
     ## 🔄 In Progress
     - [ ] 1.1: Make codes

@@ -66,7 +66,7 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
     Greeting
 
     Phase 1: Words
-    + 1.0      Decisions of Phase 1: Words: what it is to reach, and what was decided for it
+    + 1.0      Decisions of Phase 1: Words: its goal and the choices made
                done when: its section of the decisions file is there
       1.1      Greet people
                done when: its files changed, and `cargo test` exits with 0 (1.1a)
