@@ -7,19 +7,19 @@ use std::path::Path;
 use crate::Result;
 
 /// In CI everything has to run.
-pub(crate) fn is_ci() -> bool {
+pub fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 /// Appends a skip to the list, in the form that the tests write (`steadfast_testkit::skip`).
-pub(crate) fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
+pub fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(skips)?;
     writeln!(file, "{part}\t{}", why.replace(['\t', '\n'], " "))?;
     Ok(())
 }
 
 /// Every reason once, with the number of tests or stages it kept from running.
-pub(crate) fn counted(skips: &Path) -> Vec<(usize, String)> {
+pub fn counted(skips: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(skips).unwrap_or_default();
     let mut reasons: Vec<(usize, String)> = Vec::new();
     for line in text.lines() {

@@ -1,5 +1,13 @@
-//! The hosts, one module each, all with the same doors: `wire` (as they spell it), `install`, `launch`, `stream`
-//! (what a headless one prints), `transcript`.
+//! The hosts: Claude Code, Codex, and the simulated agent. This crate knows their formats and nothing about rules or
+//! state.
+//!
+//! - `wire`: [`decode`] turns a hook payload into an event, [`encode`] a verdict into the host's answer.
+//! - [`install`]: adds our hooks, MCP server, skills and agents to a host, and removes them.
+//! - [`launch`]: command lines that start a host without a human. [`stream`] reads what such a host prints.
+//! - [`transcript`]: sessions as the hosts wrote them down. [`price`] estimates their cost.
+//!
+//! `claude/` and `codex/` hold the parts that differ, `shape/` the common shape of hook payloads. Start with `wire.rs`,
+//! then `claude/wire.rs`.
 
 mod claude;
 mod codex;

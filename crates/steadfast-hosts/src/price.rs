@@ -1,34 +1,33 @@
-//! What tokens cost, where a host does not say so itself. A list of list prices: an account may pay less, and a long
-//! context or a faster mode costs more.
+//! Estimates the cost of tokens if the host does not report it. These are list prices: an account may pay less, and a
+//! long context or a faster mode costs more.
 
 use std::collections::BTreeMap;
 
-/// Dollars per million tokens, which is the same as millionths of a dollar per token.
+/// Prices in dollars per million tokens, which is the same as millionths of a dollar per token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenPrice {
     pub input: f64,
-    /// What is read from the model's cache.
+    /// Tokens read from the model's cache.
     pub cached: f64,
     pub output: f64,
 }
 
-/// Tokens of one kind each, none counted twice.
+/// Token counts of a session or a message; each token counts in one field only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) input: u64,
     pub(crate) cached: u64,
-    /// What was put into the cache.
+    /// Tokens written to the cache.
     pub(crate) written: u64,
     pub(crate) output: u64,
 }
 
-/// The price of each model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, TokenPrice>,
 }
 
-/// Model, input, cached, output.
+/// Model and the prices of input, cached and output tokens.
 const BUILT_IN: [(&str, f64, f64, f64); 37] = [
     ("claude-fable-5", 10.0, 1.0, 50.0),
     ("claude-fable-5-1", 10.0, 0.25, 50.0),
@@ -70,14 +69,14 @@ const BUILT_IN: [(&str, f64, f64, f64); 37] = [
 ];
 
 impl Prices {
-    /// The list that comes with this version; looked up on 2026-11-15.
+    /// Returns the price list of this version. The prices are of 2026-11-15.
     pub fn built_in() -> Self {
         let models =
             BUILT_IN.map(|(model, input, cached, output)| (model.to_owned(), TokenPrice { input, cached, output }));
         Self { models: models.into() }
     }
 
-    /// The built-in list, with the prices that the settings name.
+    /// The built-in list, with the prices from the settings added.
     pub fn of_settings(prices: &BTreeMap<String, steadfast_model::Price>) -> Self {
         let dollars = |usd: steadfast_model::Usd| usd.micro as f64 / 1_000_000.0;
         prices.iter().fold(Self::built_in(), |all, (model, price)| {
@@ -90,17 +89,16 @@ impl Prices {
         })
     }
 
-    /// With another price for a model.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: TokenPrice) -> Self {
         self.models.insert(model.into(), price);
         self
     }
 
-    /// By its name, or by that without a date. A name that only begins like another is another model: a `-pro` costs
-    /// twelve times as much.
+    /// Finds a price by the model's name, or by the name without its date. A shared prefix is not enough: a `-pro`
+    /// model costs twelve times as much.
     pub fn of(&self, model: &str) -> Option<TokenPrice> {
-        // `claude-opus-5-5[1m]` is the same with more context.
+        // `claude-opus-5-5[1m]` is the same model with a longer context.
         let model = model.split('[').next().unwrap_or(model);
         self.models.get(model).or_else(|| self.models.get(without_date(model))).copied()
     }
@@ -108,12 +106,12 @@ impl Prices {
 
 impl TokenPrice {
     pub(crate) fn micro_usd(self, usage: Usage) -> u64 {
-        // What both services ask for a token that stays in the cache for some minutes.
+        // The price of both services for a token that stays in the cache for a few minutes.
         let written = self.input * 1.25;
         let parts = [(usage.input, self.input), (usage.cached, self.cached), (usage.written, written)];
         let parts = parts.into_iter().chain([(usage.output, self.output)]);
         let micro: f64 = parts.map(|(tokens, price)| tokens as f64 * price).sum();
-        // Negative and endless prices end here.
+        // The cast turns negative values into 0 and infinite ones into the maximum.
         micro.round() as u64
     }
 }

@@ -1,4 +1,4 @@
-//! Where the hosts look for skills, and whether one of a name is there.
+//! Finds the skills that a host offers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,29 @@ use steadfast_model::Host;
 
 use crate::install::Homes;
 
-/// A skill is a folder with this file in it.
+/// A folder with this file is a skill.
 const SKILL: &str = "SKILL.md";
 
-/// Codex caches plugins as `MARKETPLACE/PLUGIN/VERSION`. A cache with more folders than this is not read to its end.
+/// Codex caches plugins as `MARKETPLACE/PLUGIN/VERSION`. At most this many folders of a cache are read.
 const MOST_CACHED: usize = 1_000;
 
-/// Whether the host offers a skill of this name in a checkout: the project's, the user's or a plugin's that is switched on.
-/// A name may have its plugin before it: `ui:brand`. A skill that comes from a command line (`--plugin-dir`) or from the
-/// service is not seen.
+/// Returns true if the host offers a skill of this name in a checkout: from the project, the user or an enabled plugin.
+/// The name may have a plugin prefix: `ui:brand`. Skills from the command line (`--plugin-dir`) or from the service are
+/// not found.
 pub fn is_skill_installed(host: Host, name: &str, root: &Path, homes: &Homes) -> bool {
     let name = name.trim().trim_start_matches('/');
     let (plugin, bare) = match name.split_once(':') {
         Some((plugin, bare)) => (Some(plugin), bare),
         None => (None, name),
     };
-    // A name is one folder, not a way to somewhere else.
+    // The name must be a single folder, not a path.
     if bare.is_empty() || matches!(bare, "." | "..") || bare.contains(['/', '\\']) {
         return false;
     }
     match host {
         Host::Claude => in_claude(plugin, bare, root, homes),
         Host::Codex => in_codex(plugin, bare, root, homes),
-        // The simulated one has none.
+        // The simulated agent has no skills.
         Host::Sim => false,
     }
 }
@@ -40,12 +40,14 @@ fn in_claude(plugin: Option<&str>, name: &str, root: &Path, homes: &Homes) -> bo
     if plugin.is_none() && folders.iter().any(|folder| offers(folder, name)) {
         return true;
     }
-    let is_its = |found: &str| plugin.is_none_or(|plugin| plugin == found);
-    // A folder of skills may hold a whole plugin.
+    let matches_plugin = |found: &str| plugin.is_none_or(|plugin| plugin == found);
+    // A folder of skills may contain a whole plugin.
     let nested = folders.iter().flat_map(|folder| subfolders(&folder.join("skills")));
     let mut nested = nested.filter(|folder| folder.join(".claude-plugin/plugin.json").is_file());
-    nested.any(|folder| folder_name(&folder).is_some_and(is_its) && of_plugin(&folder, name))
-        || claude_plugins(root, homes).iter().any(|(found, folder)| is_its(found) && of_plugin(folder, name))
+    nested.any(|folder| folder_name(&folder).is_some_and(matches_plugin) && plugin_offers(&folder, name))
+        || claude_plugins(root, homes)
+            .iter()
+            .any(|(found, folder)| matches_plugin(found) && plugin_offers(folder, name))
 }
 
 /// `skills/NAME/SKILL.md`, or a command, which Claude Code offers like a skill.
@@ -54,8 +56,8 @@ fn offers(folder: &Path, name: &str) -> bool {
         || folder.join("commands").join(format!("{name}.md")).is_file()
 }
 
-/// In its own folders, and in those that its manifest names.
-fn of_plugin(folder: &Path, name: &str) -> bool {
+/// Searches a plugin's own folders and those in its manifest.
+fn plugin_offers(folder: &Path, name: &str) -> bool {
     if offers(folder, name) {
         return true;
     }
@@ -71,13 +73,13 @@ fn of_plugin(folder: &Path, name: &str) -> bool {
     })
 }
 
-/// The plugins of Claude Code that are installed for this checkout or for the user, and not switched off.
+/// Lists the enabled plugins of Claude Code that are installed for this checkout or for the user.
 fn claude_plugins(root: &Path, homes: &Homes) -> Vec<(String, PathBuf)> {
     let Some(installed) = read_json(&homes.claude_dir().join("plugins/installed_plugins.json")) else {
         return Vec::new();
     };
     let Some(plugins) = installed.get("plugins").and_then(Value::as_object) else { return Vec::new() };
-    // The layers, the strongest first.
+    // The layers of settings, the strongest first.
     let layers = [
         root.join(".claude/settings.local.json"),
         root.join(".claude/settings.json"),
@@ -90,7 +92,7 @@ fn claude_plugins(root: &Path, homes: &Homes) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for (id, entries) in plugins.iter().filter(|(id, _)| is_on(id)) {
         let name = id.split('@').next().unwrap_or(id);
-        // An older file has one entry where this one has a list.
+        // An older file has one entry in place of the list.
         let entries = entries.as_array().map_or(std::slice::from_ref(entries), Vec::as_slice);
         for entry in entries {
             let here =
@@ -118,7 +120,7 @@ fn in_codex(plugin: Option<&str>, name: &str, root: &Path, homes: &Homes) -> boo
     let cache = codex.join("plugins/cache");
     let plugins = subfolders(&cache).into_iter().flat_map(|marketplace| subfolders(&marketplace));
     let mut plugins = plugins.filter(|folder| plugin.is_none() || folder_name(folder) == plugin).take(MOST_CACHED);
-    plugins.any(|folder| subfolders(&folder).iter().any(|version| of_plugin(version, name)))
+    plugins.any(|folder| subfolders(&folder).iter().any(|version| plugin_offers(version, name)))
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! From a host's bytes to an event, and from an answer to a host's bytes.
+//! Converts a host's hook payload into an event, and an answer into the host's JSON.
 
 use std::path::PathBuf;
 
@@ -7,59 +7,60 @@ use steadfast_model::{
     Outcome, PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
-use crate::shape::{Capabilities, Input, answered, content, cut, cut_front, document, list_call, told_item, write};
+use crate::shape::{
+    Capabilities, Input, content, cut, cut_front, document, list_call, reported_item, with_response, write,
+};
 use crate::{claude, codex};
 
-/// Bounds on what is kept of an event, in bytes.
+/// Limits for the stored parts of an event, in bytes or elements.
 pub(crate) mod bound {
     pub(crate) const NAME: usize = 256;
     pub(crate) const PATH: usize = 4_096;
-    /// The end of the message: that is where a promise stands.
+    /// The end of the message is kept, because a promise is at the end.
     pub(crate) const MESSAGE: usize = 4_096;
     pub(crate) const ERROR: usize = 1_024;
     pub(crate) const BACKGROUND: usize = 32;
     pub(crate) const PATHS: usize = 32;
     pub(crate) const ANSWERS: usize = 8;
-    /// Paths in a document.
     pub(crate) const NAMES: usize = 64;
 }
 
-/// What the process around a hook knows and the payload may lack.
+/// Data from the hook's process that the payload may lack.
 #[derive(Clone, Debug)]
 pub struct WireContext {
     pub at: Millis,
     pub cwd: String,
-    /// The session, as the host's environment names it.
+    /// The session in the host's environment.
     pub session: Option<SessionId>,
-    /// Whether a human sits before it, as the host's environment says.
+    /// True if a human is present, from the host's environment.
     pub attended: Option<bool>,
-    /// Another host, as the environment names it. It is inherited, so the payload has to agree.
+    /// Another host, from the environment. The environment is inherited, so the payload must confirm it.
     pub other_host: Option<&'static str>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    #[error("`{0}` is no event of this host")]
+    #[error("unknown event `{0}`")]
     UnknownEvent(String),
     #[error("the payload is empty")]
     Empty,
-    #[error("the payload is no JSON object")]
+    #[error("the payload is not a JSON object")]
     NotAnObject,
-    #[error("the payload is no JSON object: {0}")]
+    #[error("the payload is not a JSON object: {0}")]
     NotJson(#[from] serde_json::Error),
-    #[error("the payload has no usable `{0}`")]
+    #[error("the payload has no valid `{0}`")]
     Missing(&'static str),
     #[error("the payload comes from another host, {0}")]
     OtherHost(&'static str),
 }
 
-/// Reads one event. Liberal: unknown fields are passed over, and a field of another type counts as absent.
-pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireContext) -> Result<Event, WireError> {
+/// Reads one event. Tolerant: unknown fields are ignored, and a field of another type counts as absent.
+pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], context: &WireContext) -> Result<Event, WireError> {
     let name = EventName::parse(name).ok_or_else(|| WireError::UnknownEvent(cut(name, bound::NAME)))?;
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     match payload.trim_ascii_start().first() {
         None => return Err(WireError::Empty),
-        // A list would be read as an object whose fields come in order.
+        // serde would read a list as an object with its fields in order.
         Some(byte) if *byte != b'{' => return Err(WireError::NotAnObject),
         Some(_) => {}
     }
@@ -67,11 +68,11 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireCon
     if input.cursor_version.is_some() {
         return Err(WireError::OtherHost("Cursor"));
     }
-    // Claude Code sends a session id in this spelling and no `timestamp`, also where another host started it.
-    if let Some(other) = around.other_host.filter(|_| input.timestamp.is_some() || input.session_id.is_none()) {
+    // Claude Code sends `session_id` and no `timestamp`, even if another host started it. So such a payload is its own.
+    if let Some(other) = context.other_host.filter(|_| input.timestamp.is_some() || input.session_id.is_none()) {
         return Err(WireError::OtherHost(other));
     }
-    let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
+    let session = short_text(input.session_id).map(SessionId::new).or_else(|| context.session.clone());
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
     let mode = Input::text(input.permission_mode);
     let mut kind = kind(host, name, &input)?;
@@ -79,26 +80,26 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireCon
     let is_cut = read_limit(&mut kind);
 
     Ok(Event {
-        at: around.at,
+        at: context.at,
         host,
         via,
         session,
         agent: agent(&input),
         role: role(&input),
-        cwd: Input::text(input.cwd).map_or_else(|| around.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
-        turn: named(input.prompt_id).or_else(|| named(input.turn_id)),
+        cwd: Input::text(input.cwd).map_or_else(|| context.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
+        turn: short_text(input.prompt_id).or_else(|| short_text(input.turn_id)),
         planning: mode.as_deref() == Some("plan"),
         unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
-        attended: around.attended,
+        attended: context.attended,
         cut: is_cut,
         abridged: false,
-        input: input.tool_input.map(|raw| number(raw.get())),
+        input: input.tool_input.map(|raw| hash_text(raw.get())),
         content,
         kind,
     })
 }
 
-/// The words of what an event's call writes, or was answered with.
+/// Returns the words that an event's call writes, or those of its result.
 fn content_of(kind: &EventKind, input: &Input<'_>) -> Content {
     match kind {
         EventKind::PreTool(call) => input.tool_input(|fields| content::written(&call.action, fields)),
@@ -110,7 +111,7 @@ fn content_of(kind: &EventKind, input: &Input<'_>) -> Content {
     }
 }
 
-/// Keeps of a command or a prompt what is read. True: there was more.
+/// Truncates a command or a prompt to the length that rules read. Returns true if it was longer.
 fn read_limit(kind: &mut EventKind) -> bool {
     let text = match kind {
         EventKind::Prompt { text, .. } => text,
@@ -126,8 +127,8 @@ fn read_limit(kind: &mut EventKind) -> bool {
     is_longer
 }
 
-/// A number for a text, eight bytes at a time: contents of files are in it.
-fn number(text: &str) -> u64 {
+/// Hashes a text, eight bytes at a time because it may contain whole files.
+fn hash_text(text: &str) -> u64 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let seed = fnv([rest]) ^ u64::try_from(text.len()).unwrap_or(u64::MAX);
     words
@@ -135,7 +136,7 @@ fn number(text: &str) -> u64 {
         .fold(seed, |hash, word| (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
-/// Where the host writes the session of an event down, if the payload says so.
+/// Returns the path of the session's transcript, if the payload has it.
 pub fn transcript_path(payload: &[u8]) -> Option<PathBuf> {
     #[derive(serde::Deserialize)]
     struct Payload {
@@ -145,7 +146,7 @@ pub fn transcript_path(payload: &[u8]) -> Option<PathBuf> {
     payload.transcript_path.filter(|path| path.is_absolute())
 }
 
-/// Writes what is to be said to the host, or nothing.
+/// Writes the host's JSON for an answer; `None` if there is nothing to say.
 pub fn encode(host: Host, event: EventName, answer: &Answer) -> Option<String> {
     if answer.is_pass() {
         return None;
@@ -169,10 +170,10 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
                 _ => StartSource::Other,
             },
         },
-        EventName::SessionEnd => EventKind::SessionEnd { reason: named(input.reason).unwrap_or_default() },
+        EventName::SessionEnd => EventKind::SessionEnd { reason: short_text(input.reason).unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = Input::text(input.prompt).ok_or(WireError::Missing("prompt"))?;
-            // Codex gives its subagents their task as a prompt: the parent speaks, not the human.
+            // Codex passes a subagent's task as a prompt: it comes from the parent, not from the human.
             let source = Input::text(input.source);
             let origin = match input.agent_id {
                 Some(_) => PromptOrigin::Machine,
@@ -181,7 +182,9 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
             let typed = origin == PromptOrigin::Human && source.as_deref() == Some("user");
             EventKind::Prompt { text, origin, typed }
         }
-        EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },
+        EventName::UserPromptExpansion => {
+            EventKind::Command { name: short_text(input.command_name).unwrap_or_default() }
+        }
         EventName::PreToolUse => EventKind::PreTool(call(host, input)?),
         EventName::PermissionRequest => EventKind::Permission(call(host, input)?),
         EventName::PostToolUse => result(host, input, Outcome::Ok)?,
@@ -203,36 +206,41 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
         }
         EventName::SubagentStart => EventKind::SubagentStart,
         EventName::SubagentStop => EventKind::SubagentStop(stopping(input)),
-        EventName::PreCompact => EventKind::PreCompact { trigger: named(input.trigger).unwrap_or_default() },
-        EventName::PostCompact => EventKind::PostCompact { trigger: named(input.trigger).unwrap_or_default() },
+        EventName::PreCompact => EventKind::PreCompact { trigger: short_text(input.trigger).unwrap_or_default() },
+        EventName::PostCompact => EventKind::PostCompact { trigger: short_text(input.trigger).unwrap_or_default() },
         EventName::Notification => {
-            EventKind::Notification { topic: named(input.notification_type).unwrap_or_default() }
+            EventKind::Notification { topic: short_text(input.notification_type).unwrap_or_default() }
         }
         EventName::ConfigChange => EventKind::ConfigChange {
-            source: named(input.source).unwrap_or_default(),
+            source: short_text(input.source).unwrap_or_default(),
             path: cut(&Input::text(input.file_path).unwrap_or_default(), bound::PATH),
         },
-        EventName::TaskCreated => EventKind::ItemCreated(told_item(input).ok_or(WireError::Missing("task_id"))?),
-        EventName::TaskCompleted => EventKind::ItemCompleted(told_item(input).ok_or(WireError::Missing("task_id"))?),
+        EventName::TaskCreated => EventKind::ItemCreated(reported_item(input).ok_or(WireError::Missing("task_id"))?),
+        EventName::TaskCompleted => {
+            EventKind::ItemCompleted(reported_item(input).ok_or(WireError::Missing("task_id"))?)
+        }
         EventName::Interrupt => EventKind::Interrupt,
     })
 }
 
 fn agent(input: &Input<'_>) -> Option<Agent> {
-    Some(Agent { id: AgentId::new(named(input.agent_id)?), agent_type: named(input.agent_type).unwrap_or_default() })
+    Some(Agent {
+        id: AgentId::new(short_text(input.agent_id)?),
+        agent_type: short_text(input.agent_type).unwrap_or_default(),
+    })
 }
 
-/// What the main thread was started as: a type without a subagent.
+/// Returns the role that the main thread was started with: an agent type without a subagent id.
 fn role(input: &Input<'_>) -> Option<String> {
-    named(input.agent_type).filter(|role| !role.is_empty() && input.agent_id.is_none())
+    short_text(input.agent_type).filter(|role| !role.is_empty() && input.agent_id.is_none())
 }
 
 fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {
-    let tool = named(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
-    Ok(tool_call(host, tool, named(input.tool_use_id).map(ToolUseId::new), input))
+    let tool = short_text(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
+    Ok(tool_call(host, tool, short_text(input.tool_use_id).map(ToolUseId::new), input))
 }
 
-/// A call by its tool and its input, be it of a hook or of a transcript.
+/// Builds a call from its tool and its input, for hooks and transcripts.
 pub(crate) fn tool_call(host: Host, tool: String, id: Option<ToolUseId>, input: &Input<'_>) -> ToolCall {
     let (mut action, words) = input.tool_input(|fields| {
         let action = match host {
@@ -254,7 +262,7 @@ fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, 
     let millis = Input::text(input.duration_ms).and_then(|millis| millis.parse().ok());
     let mut call = call(host, input)?;
     if let Action::List(list) = &mut call.action {
-        *list = answered(std::mem::take(list), input.tool_response);
+        *list = with_response(std::mem::take(list), input.tool_response);
     }
     let answers = match call.action {
         Action::Ask => input.answers(),
@@ -286,7 +294,7 @@ fn stopping(input: &Input<'_>) -> Stopping {
     let background = Input::list::<Task>(input.background_tasks).map(|tasks| {
         let kept = tasks.into_iter().take(bound::BACKGROUND);
         kept.map(|task| {
-            // Some hosts list nothing but subagents, and name no kind.
+            // Some hosts list only subagents, and give no type.
             let what = if task.what.is_empty() && task.agent_type.is_some() { "subagent" } else { &task.what };
             BackgroundTask {
                 what: cut(what, bound::NAME),
@@ -304,6 +312,6 @@ fn stopping(input: &Input<'_>) -> Stopping {
     }
 }
 
-fn named(field: Option<&serde_json::value::RawValue>) -> Option<String> {
+fn short_text(field: Option<&serde_json::value::RawValue>) -> Option<String> {
     Input::text(field).map(|text| cut(&text, bound::NAME))
 }

@@ -108,15 +108,15 @@ fn what_cannot_be_read_is_named() {
     let brackets = "[".repeat(200_000);
     assert_eq!(said("Stop", b""), "the payload is empty");
     assert_eq!(said("Stop", b"\xef\xbb\xbf \n"), "the payload is empty");
-    assert_eq!(said("Stopp", b"{}"), "`Stopp` is no event of this host");
-    assert_eq!(said("Stop", b"{}"), "the payload has no usable `session_id`");
-    assert_eq!(said("PreToolUse", br#"{"session_id":"s"}"#), "the payload has no usable `tool_name`");
+    assert_eq!(said("Stopp", b"{}"), "unknown event `Stopp`");
+    assert_eq!(said("Stop", b"{}"), "the payload has no valid `session_id`");
+    assert_eq!(said("PreToolUse", br#"{"session_id":"s"}"#), "the payload has no valid `tool_name`");
     assert_eq!(
         said("Stop", br#"{"session_id":"s","cursor_version":"3"}"#),
         "the payload comes from another host, Cursor"
     );
     for payload in [&b"hello"[..], b"[]", b"{\"session_id\":\"\xff\"}", b"{\"session_id\":", brackets.as_bytes()] {
-        assert!(said("Stop", payload).starts_with("the payload is no JSON object"), "{payload:.20?}");
+        assert!(said("Stop", payload).starts_with("the payload is not a JSON object"), "{payload:.20?}");
     }
     let deep = format!("{{\"session_id\":\"s\",\"tool_name\":\"Bash\",\"tool_input\":{brackets}");
     assert!(matches!(

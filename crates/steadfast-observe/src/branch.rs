@@ -11,28 +11,28 @@ use crate::git::Git;
 use crate::object_id::ObjectId;
 
 const BRANCHES: &[u8] = b"refs/heads/";
-/// What a reftable repository keeps in `HEAD` for programs that only read files.
-const ELSEWHERE: &[u8] = b"refs/heads/.invalid";
+/// The `HEAD` file of a reftable repository, for programs that only read files.
+const REFTABLE: &[u8] = b"refs/heads/.invalid";
 
-/// What is checked out.
+/// The branch or commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Branch {
-    /// A branch, whether it has a commit yet or not.
+    /// A branch, with or without a commit.
     Named(String),
     Detached(ObjectId),
 }
 
 impl Checkout {
-    /// Read from `HEAD`; git is asked only where that file does not say.
+    /// Reads `HEAD`. Asks git only if that file does not name a branch or a commit.
     pub fn branch(&self, budget: Duration) -> Fact<Branch> {
         let deadline = Deadline::after(budget);
         let Some(git_dir) = self.git_dir() else { return fact(Err(ObserveError::NotARepository)) };
-        fact(read(&git_dir.join("HEAD")).map_or_else(|| ask(&self.root, deadline), Ok))
+        fact(read(&git_dir.join("HEAD")).map_or_else(|| ask_git(&self.root, deadline), Ok))
     }
 }
 
 fn read(head: &Path) -> Option<Branch> {
-    // Git once made `HEAD` a link to the branch's file, and still reads it so.
+    // Old versions of git made `HEAD` a link to the branch's file; git still reads such a link.
     let text = match fs::read_link(head) {
         Ok(target) => [b"ref: ", target.as_os_str().as_encoded_bytes()].concat(),
         Err(_) => fs::read(head).ok()?,
@@ -45,21 +45,20 @@ fn read(head: &Path) -> Option<Branch> {
 }
 
 fn named(reference: &[u8]) -> Option<Branch> {
-    let name = reference.strip_prefix(BRANCHES).filter(|_| reference != ELSEWHERE)?;
+    let name = reference.strip_prefix(BRANCHES).filter(|_| reference != REFTABLE)?;
     Some(Branch::Named(String::from_utf8_lossy(name).into_owned()))
 }
 
-fn ask(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
-    const SAID_NO: i32 = 1;
-    let said = Git::at(root).call("symbolic-ref").args(["--quiet", "HEAD"]).answer_with(&[0, SAID_NO], deadline)?;
-    match said.trim_ascii() {
+fn ask_git(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
+    const NO_BRANCH: i32 = 1;
+    let output = Git::at(root).call("symbolic-ref").args(["--quiet", "HEAD"]).answer_with(&[0, NO_BRANCH], deadline)?;
+    match output.trim_ascii() {
         b"" => head(root, deadline).map(Branch::Detached),
         name => Ok(named(name).unwrap_or_else(|| Branch::Named(String::from_utf8_lossy(name).into_owned()))),
     }
 }
 
-/// The commit that is checked out in a folder.
 pub(crate) fn head(dir: &Path, deadline: Deadline) -> Result<ObjectId, ObserveError> {
-    let said = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
-    ObjectId::from_git(said.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &said))
+    let output = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
+    ObjectId::from_git(output.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &output))
 }

@@ -17,20 +17,20 @@ use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{self, Entry, Sides};
 use crate::status::{Line, Now, Status};
 
-/// What the files are compared with.
+/// The state that the files are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The commit that is checked out, or nothing before the first one.
+    /// The commit that is checked out; an empty tree before the first commit.
     Head,
     Commit(ObjectId),
-    /// A tree id of [`Checkout::tree_id`], with the folder that was given there: its objects are kept in it.
+    /// A tree from [`Checkout::tree_id`], with the folder given there, which holds its objects.
     Tree {
         id: TreeId,
         private_dir: PathBuf,
     },
 }
 
-/// A file that is not what it was; a submodule is one path.
+/// A file that differs from the point; a submodule is one path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChangedFile {
     /// From the root of the checkout.
@@ -40,34 +40,33 @@ pub struct ChangedFile {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// Known to git or not.
+    /// Tracked or untracked.
     Added,
-    /// Its content, its type or whether it can be executed.
+    /// Content, type or executable bit differ.
     Modified,
     Deleted,
 }
 
-/// Whether a path changed, as far as git's answers tell.
+/// The conclusion about a path from git's answers alone.
 enum Verdict {
     Same,
     Changed(ChangeKind),
-    /// The content at the path decides.
-    Look,
+    ReadContent,
 }
 
 impl Checkout {
-    /// The files that differ from the point, sorted by path: tracked or not, staged or not, ignored ones left out.
+    /// Returns the files that differ from the point, sorted by path. They may be tracked or untracked, staged or not;
+    /// ignored files are left out.
     ///
-    /// A path that was changed and changed back is not among them. The files are compared, not the index: what is
-    /// staged only is no change. Otherwise the word of `git status` holds: a file of another size is modified even if a
-    /// filter would undo that, and one marked `assume-unchanged` or `skip-worktree` is not looked at.
+    /// A path that was changed and changed back is not included. The comparison is with the files, not the index: a
+    /// change that is only staged does not count. Otherwise the result follows `git status`: a file of another size is
+    /// modified even if a filter would undo that, and a file marked `assume-unchanged` or `skip-worktree` is not read.
     pub fn changed_since(&self, point: &Point, budget: Duration) -> Fact<Vec<ChangedFile>> {
         fact(self.compare(point, Deadline::after(budget)))
     }
 
-    /// `git status` looks at every file once, and takes no lock when told so; `git diff` would take one. So files are
-    /// compared with `HEAD` in any case, `HEAD` with the point by their trees, and content is looked at only where
-    /// both differ.
+    /// Compares files with `HEAD`, and the trees of `HEAD` and the point; reads content only where both differ. `git
+    /// status` reads every file once and takes no lock if told so; `git diff` would take one.
     fn compare(&self, point: &Point, deadline: Deadline) -> Result<Vec<ChangedFile>, ObserveError> {
         let status = self.status(deadline)?;
         let since = self.trees_since(point, status.head.as_ref(), deadline)?;
@@ -79,13 +78,13 @@ impl Checkout {
             match verdict(since.get(path), line) {
                 Verdict::Same => {}
                 Verdict::Changed(kind) => changes.push(ChangedFile { path: path.clone(), kind }),
-                Verdict::Look => unread.push(path.clone()),
+                Verdict::ReadContent => unread.push(path.clone()),
             }
         }
         let now = contents(&self.root, &unread, deadline)?;
         for (path, now) in unread.into_iter().zip(now) {
-            let was = was(since.get(&path), status.lines.get(&path));
-            if let Some(kind) = was.and_then(|was| difference(was, &now)) {
+            let before = entry_before(since.get(&path), status.lines.get(&path));
+            if let Some(kind) = before.and_then(|before| difference(before, &now)) {
                 changes.push(ChangedFile { path, kind });
             }
         }
@@ -109,9 +108,9 @@ impl Checkout {
         Ok(status)
     }
 
-    /// The files in folders that git does not know. A repository in one of them is one path.
+    /// Lists the files in untracked folders. A repository in one of them is one path.
     fn untracked_in(&self, folders: &[PathBuf], deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
-        // More names than this may not fit on a command line; then all of the checkout is asked for.
+        // More names may not fit on a command line. Then list the untracked files of the whole checkout.
         const MOST: usize = 500;
         let (nested, plain): (Vec<_>, Vec<_>) =
             folders.iter().partition(|dir| self.root.join(dir).join(".git").exists());
@@ -125,7 +124,7 @@ impl Checkout {
         Ok(files)
     }
 
-    /// What differs between the trees of the point and of `HEAD`.
+    /// Returns the differences between the tree of the point and that of `HEAD`.
     fn trees_since(
         &self,
         point: &Point,
@@ -151,21 +150,21 @@ impl Checkout {
     }
 }
 
-/// A pathspec that means this folder and nothing else, whatever characters it is made of.
+/// Returns a pathspec that matches exactly this folder, whatever characters its name has.
 pub(crate) fn only(path: &Path) -> OsString {
     let mut spec = OsString::from(":(top,literal)");
     spec.push(path);
     spec
 }
 
-/// Git's cache of unknown files knows folders as wholes; asked for single files, git would not use it. Where there is
-/// no cache, one question is cheaper than two.
+/// Git's cache of untracked files stores whole folders; git does not use it to list single files. Without the cache,
+/// one call is cheaper than two.
 fn may_cache_untracked(common_dir: &Path) -> bool {
     let config = fs::read(common_dir.join("config")).unwrap_or_default().to_ascii_lowercase();
     [&b"untrackedcache"[..], b"manyfiles"].iter().any(|key| config.windows(key.len()).any(|window| window == *key))
 }
 
-fn was<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry> {
+fn entry_before<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry> {
     match since {
         Some(sides) => sides.before.as_ref(),
         None => line.and_then(|line| line.head.as_ref()),
@@ -173,32 +172,34 @@ fn was<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry
 }
 
 fn verdict(since: Option<&Sides>, line: Option<&Line>) -> Verdict {
-    let known = |now: Option<&Entry>| match (was(since, line), now) {
+    let known = |now: Option<&Entry>| match (entry_before(since, line), now) {
         (None, None) => Verdict::Same,
         (None, Some(_)) => Verdict::Changed(ChangeKind::Added),
         (Some(_), None) => Verdict::Changed(ChangeKind::Deleted),
-        (Some(was), Some(now)) if was == now => Verdict::Same,
+        (Some(before), Some(now)) if before == now => Verdict::Same,
         (Some(_), Some(_)) => Verdict::Changed(ChangeKind::Modified),
     };
     let Some(line) = line else { return known(since.and_then(|sides| sides.after.as_ref())) };
-    match (&line.now, was(since, Some(line))) {
+    match (&line.now, entry_before(since, Some(line))) {
         (Now::Gone, _) => known(None),
         (Now::Entry(now), _) => known(Some(now)),
         (_, None) => Verdict::Changed(ChangeKind::Added),
         (Now::Dirty, Some(_)) => Verdict::Changed(ChangeKind::Modified),
         (Now::NotHead(_), Some(_)) if since.is_none() => Verdict::Changed(ChangeKind::Modified),
-        (Now::NotHead(mode) | Now::Unread(Some(mode)), Some(was)) if *mode != was.mode => {
+        (Now::NotHead(mode) | Now::Unread(Some(mode)), Some(before)) if *mode != before.mode => {
             Verdict::Changed(ChangeKind::Modified)
         }
-        (Now::NotHead(_) | Now::Unread(_), Some(_)) => Verdict::Look,
+        (Now::NotHead(_) | Now::Unread(_), Some(_)) => Verdict::ReadContent,
     }
 }
 
-/// Types are compared, the executable bit is not: where it matters git has said so, and where git knows nothing of the
-/// file it may be one of those that a foreign file system invents.
-fn difference(was: &Entry, now: &Content) -> Option<ChangeKind> {
+/// Compares types but not the executable bit. Where the bit matters git has reported it; for a file that git does not
+/// know, a foreign file system may have invented it.
+fn difference(before: &Entry, now: &Content) -> Option<ChangeKind> {
     match now {
         Content::Missing => Some(ChangeKind::Deleted),
-        Content::Is(kind, id) => (was.mode.entry_type() != *kind || was.id != *id).then_some(ChangeKind::Modified),
+        Content::Is(kind, id) => {
+            (before.mode.entry_type() != *kind || before.id != *id).then_some(ChangeKind::Modified)
+        }
     }
 }

@@ -11,33 +11,33 @@ use crate::git_path::from_git;
 
 const CONFIGURATION: &str = "steadfast.toml";
 
-/// A checkout, found by reading `.git`: no process is started for it.
+/// A checkout, found by reading `.git` without starting a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
-    /// The root of the checkout, without links. Outside git: the project, or the folder that was asked from.
+    /// The root of the checkout, links resolved. Outside git: the project, or the folder where the search began.
     pub root: PathBuf,
     pub kind: CheckoutKind,
-    /// The nearest folder inside the checkout, from where it was asked upward, that holds a `steadfast.toml`.
+    /// The nearest folder inside the checkout, upward from where the search began, that has a `steadfast.toml`.
     pub project: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutKind {
     Git {
-        /// What belongs to this checkout alone: `HEAD`, the index.
+        /// The data of this checkout alone: `HEAD`, the index.
         git_dir: PathBuf,
-        /// What all worktrees share: objects, branches, configuration.
+        /// The data that all worktrees share: objects, branches, configuration.
         common_dir: PathBuf,
     },
     Bare {
         git_dir: PathBuf,
     },
-    /// There is a `.git`, and git cannot use it: what it says of files is not known.
+    /// There is a `.git` that git cannot use, so nothing is known about the files.
     Broken,
     None,
 }
 
-/// What lies at `.git`, or would.
+/// The state of a folder's `.git`.
 enum DotGit {
     Absent,
     Broken,
@@ -55,12 +55,12 @@ impl Checkout {
                     let project = project(&cwd, Some(dir));
                     return Self { root: dir.to_owned(), kind: CheckoutKind::Git { git_dir, common_dir }, project };
                 }
-                // Git goes no further up here, so we do not either.
+                // Git stops searching here, so Steadfast does too.
                 DotGit::Broken => {
                     kind = CheckoutKind::Broken;
                     break;
                 }
-                // A `.git` folder looks like a bare repository from inside; its checkout is one step further up.
+                // Seen from inside, a `.git` folder looks like a bare repository; its checkout is the parent.
                 DotGit::Absent if !dir.ends_with(".git") && is_git_dir(dir) => {
                     return Self {
                         root: dir.to_owned(),
@@ -90,7 +90,7 @@ impl Checkout {
         }
     }
 
-    /// The git directory and the common one, for questions about files.
+    /// Returns the git directory and the common directory, or an error if there is no usable checkout.
     pub(crate) fn checkout(&self) -> Result<(&Path, &Path), ObserveError> {
         match &self.kind {
             CheckoutKind::Git { git_dir, common_dir } => Ok((git_dir, common_dir)),
@@ -100,7 +100,7 @@ impl Checkout {
         }
     }
 
-    /// The files that git knows, from the root of the checkout; those apart whose names are no text.
+    /// Lists the files that git tracks, relative to the root of the checkout. Names that are not UTF-8 are left out.
     pub fn tracked(&self, budget: Duration) -> Fact<Vec<String>> {
         fact(self.read_tracked(Deadline::after(budget)))
     }
@@ -125,7 +125,7 @@ fn dot_git(dir: &Path) -> DotGit {
     }
 }
 
-/// Where a `.git` file of a worktree or a submodule points to.
+/// Reads the target of the `.git` file of a worktree or a submodule.
 fn pointed_to(dir: &Path, file: &Path) -> Option<PathBuf> {
     let text = fs::read(file).ok()?;
     let target = from_git(text.strip_prefix(b"gitdir:")?.trim_ascii());
@@ -133,7 +133,7 @@ fn pointed_to(dir: &Path, file: &Path) -> Option<PathBuf> {
     Some(fs::canonicalize(&target).unwrap_or(target))
 }
 
-/// As git tells one: `HEAD`, objects and references, the latter two perhaps in the common directory.
+/// Uses git's own criteria: `HEAD`, objects and references; the latter two may be in the common directory.
 fn is_git_dir(dir: &Path) -> bool {
     if dir.join("HEAD").symlink_metadata().is_err() {
         return false;

@@ -21,7 +21,7 @@ use crate::private_index::OURS;
 use crate::raw_diff::EntryType;
 use crate::stat::{FileKind, kind_of};
 
-/// What lies at a path, by the name git has for it.
+/// The content of a path, as git identifies it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Missing,
@@ -29,11 +29,10 @@ pub(crate) enum Content {
 }
 
 impl Checkout {
-    /// The object id of every file, with the filters that git applies to it; none where there is no file.
+    /// Returns the object id of every file, after the filters that git applies; `None` if there is no file.
     ///
-    /// A folder stands for the files in it: they are in the answer, the folder is not. A link has the id of its own
-    /// text, a repository inside the repository that of its commit. Outside git the ids are those of a SHA-256
-    /// repository without filters.
+    /// A folder is replaced by the files in it. A link has the id of its target text, a nested repository that of its
+    /// commit. Outside git the ids are those of a SHA-256 repository without filters.
     pub fn object_ids(
         &self,
         paths: &[impl AsRef<Path>],
@@ -95,7 +94,7 @@ impl Checkout {
                     .args(["--cached", "--others", "--exclude-standard", "-z", "--"])
                     .args([only(folder)])
                     .answer(deadline)?;
-                // A repository inside ends in a slash.
+                // The path of a nested repository ends in a slash.
                 parts(&answer).map(|path| from_git(path).components().collect::<PathBuf>()).collect()
             }
         };
@@ -107,7 +106,7 @@ impl Checkout {
     }
 }
 
-/// What lies at paths beneath the root of a checkout, in their order. A folder is a repository inside.
+/// Reads the content of paths below the root of a checkout, in their order. Every folder must be a nested repository.
 pub(crate) fn contents(root: &Path, paths: &[PathBuf], deadline: Deadline) -> Result<Vec<Content>, ObserveError> {
     let mut found = Vec::with_capacity(paths.len());
     let mut files = Vec::new();
@@ -142,7 +141,7 @@ fn kind_at(path: &Path) -> Result<FileKind, ObserveError> {
     }
 }
 
-/// A folder where git has a file or a commit: the commit of the repository in it, if it is one.
+/// For a folder where git has a file or a commit: the commit of the nested repository, if there is one.
 fn nested(path: &Path, deadline: Deadline) -> Result<Content, ObserveError> {
     if !path.join(".git").exists() {
         return Ok(Content::Missing);
@@ -160,13 +159,12 @@ fn hash_files(root: &Path, files: &[&Path], deadline: Deadline) -> Result<Vec<Ob
     ids.filter(|ids| ids.len() == files.len()).ok_or_else(|| ObserveError::unreadable("hash-object", &answer))
 }
 
-/// Git would follow a link that is named to it, so it is given the text.
+/// Hashes the text of a link. Given the path, git would follow the link.
 fn hash_text(root: &Path, text: Vec<u8>, deadline: Deadline) -> Result<ObjectId, ObserveError> {
     let answer = Git::at(root).call("hash-object").args(["--stdin"]).input(text).answer(deadline)?;
     ObjectId::from_git(answer.trim_ascii()).ok_or_else(|| ObserveError::unreadable("hash-object", &answer))
 }
 
-/// Outside git.
 fn plain(root: &Path, relative: &Path, deadline: Deadline) -> Result<Content, ObserveError> {
     let path = root.join(relative);
     let blob = |length: u64| {
@@ -196,7 +194,7 @@ fn plain(root: &Path, relative: &Path, deadline: Deadline) -> Result<Content, Ob
     Ok(Content::Is(kind, id))
 }
 
-/// Hashes a file of about this length within the time.
+/// Hashes a file of about this length. Fails at the deadline.
 pub(crate) fn read_into(
     hash: &mut Sha256,
     file: &mut File,
@@ -213,7 +211,7 @@ pub(crate) fn read_into(
     }
 }
 
-/// Outside git nothing says what is to be left out, so nothing is.
+/// Lists all files of a folder outside git, where no ignore rules exist.
 fn walk(root: &Path, folder: &Path, deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -2,11 +2,11 @@ use std::time::{Duration, Instant};
 
 use crate::error::ObserveError;
 
-/// What a tool event may spend on git. Ending it and the machine's own delays come on top, and the event as a whole must
-/// stay below 150 ms.
+/// The git budget of a tool event. Killing a late git and delays of the machine come on top, and the whole event must
+/// take less than 150 ms.
 pub const TOOL_EVENT: Duration = Duration::from_millis(120);
 
-/// A budget that has begun to run: the calls of one question share it.
+/// A running time budget, shared by all the calls for one question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     began: Instant,

@@ -6,34 +6,34 @@ use steadfast_model::Fact;
 
 use crate::git::MINIMUM;
 
-/// Why something is not known.
+/// The reason why a fact is unknown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ObserveError {
     #[error("not a git repository")]
     NotARepository,
     #[error("a bare repository has no checkout")]
     Bare,
-    #[error("the `.git` of `{}` leads to no repository", .0.display())]
+    #[error("`.git` in `{}` does not lead to a git repository", .0.display())]
     BrokenGit(PathBuf),
-    #[error("over its time budget of {} ms", .0.as_millis())]
+    #[error("no answer within {} ms", .0.as_millis())]
     OverBudget(Duration),
     #[error("`git` is not on the PATH")]
     GitMissing,
-    #[error("git {found} is too old: {MINIMUM} or newer is needed")]
+    #[error("git {found} is too old; Steadfast needs {MINIMUM} or newer")]
     GitTooOld { found: String },
-    #[error("`git {command}` failed: {said}")]
-    GitFailed { command: String, said: String },
-    #[error("`git {command}` gave an answer that cannot be read: {part}")]
+    #[error("`git {command}` failed: {message}")]
+    GitFailed { command: String, message: String },
+    #[error("cannot read the output of `git {command}`: {part}")]
     Unreadable { command: &'static str, part: String },
-    #[error("git's answer is too long to be read")]
+    #[error("the output is too long or cannot be read")]
     NotRead,
-    #[error("`{}` is outside of the checkout", .0.display())]
+    #[error("`{}` is outside the checkout", .0.display())]
     Outside(PathBuf),
     #[error("`{}` is neither a file, a folder nor a link", .0.display())]
     Special(PathBuf),
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("a thread or process could not be watched: {0}")]
+    #[error("cannot start or watch a thread or process: {0}")]
     Process(#[from] io::Error),
 }
 
@@ -42,7 +42,7 @@ impl ObserveError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// An error of the system as one about a file.
+    /// Turns a system error into one that names the file.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
             Self::Process(source) => Self::File { path: path.to_owned(), source },

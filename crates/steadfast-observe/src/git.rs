@@ -1,8 +1,8 @@
-//! The door to the git command line.
+//! Runs the git command line.
 //!
-//! Every call leaves the user's git as it is: no optional lock, no hook, no pager, no prompt, no fetch. Where the
-//! repository lies is found by git itself from the folder it runs in, so that its own refusal of a stranger's
-//! repository (`safe.directory`) holds; variables of the caller that point elsewhere are cleared.
+//! No call changes the user's git: no optional lock, no hook, no pager, no prompt, no fetch. Git itself finds the
+//! repository from the folder it runs in, so that it can refuse a repository of another user (`safe.directory`).
+//! Environment variables of the caller that point to another repository are cleared.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -17,11 +17,11 @@ use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::process::{Ended, start};
 
-/// The oldest git with all the options that are used here (`add --sparse`).
+/// The oldest git that has all the options used here (`add --sparse`).
 pub(crate) const MINIMUM: Version = Version { major: 2, minor: 34 };
 
-/// `git rev-parse --local-env-vars`, and what changes the meaning of a path. Settings given by `GIT_CONFIG_*` stay:
-/// a container says there whose repositories are safe.
+/// The list of `git rev-parse --local-env-vars`, plus variables that change the meaning of a path. Settings in
+/// `GIT_CONFIG_*` stay, because containers use them to set `safe.directory`.
 const CLEARED: [&str; 21] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
@@ -54,8 +54,8 @@ pub(crate) struct Version {
 
 impl Version {
     /// `git version 2.39.5 (Apple Git-154)`
-    fn read(said: &str) -> Option<(Self, &str)> {
-        let found = said.strip_prefix("git version ")?.split_whitespace().next()?;
+    fn read(output: &str) -> Option<(Self, &str)> {
+        let found = output.strip_prefix("git version ")?.split_whitespace().next()?;
         let mut numbers = found.split('.').map(|number| number.parse().ok());
         Some((Self { major: numbers.next()??, minor: numbers.next()?? }, found))
     }
@@ -67,7 +67,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// One call of git.
 #[derive(Debug)]
 pub(crate) struct Git {
     command: Command,
@@ -90,11 +89,11 @@ impl Git {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Git goes there itself. A folder to start in makes the standard library fork, which copies the page tables
-            // of whoever asks: the runner's own.
+            // `-C` and not `current_dir`: with the latter the standard library forks, which copies the page tables of
+            // the calling process; the runner's are large.
             .arg("-C")
             .arg(dir)
-            // As an option too: a git that does not know it, and would take the lock, fails instead.
+            // As an option too: a git that does not know it fails instead of taking the lock.
             .args(["--no-optional-locks", "--no-pager", "-c", "core.hooksPath=/dev/null"]);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Self { command, name: "", input: Vec::new(), dir: dir.to_owned() }
@@ -105,7 +104,7 @@ impl Git {
         self
     }
 
-    /// A setting for this call alone.
+    /// Applies a setting to this call only.
     pub(crate) fn setting(mut self, setting: &str) -> Self {
         self.command.args(["-c", setting]);
         self
@@ -128,36 +127,36 @@ impl Git {
         self
     }
 
-    /// Git holds this file open as long as it runs.
+    /// Lets git hold this file open while it runs.
     pub(crate) fn holding(mut self, file: File) -> Self {
         self.command.stdin(file);
         self
     }
 
-    /// What it says, when it succeeds.
+    /// Returns git's output if it succeeds.
     pub(crate) fn answer(self, deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
         self.answer_with(&[0], deadline)
     }
 
-    /// What it says, when it ends with one of these exit codes.
-    pub(crate) fn answer_with(self, fine: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
-        self.outcome(fine, deadline).map(|(_, said)| said)
+    /// Returns git's output if it exits with one of these codes.
+    pub(crate) fn answer_with(self, accepted: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
+        self.outcome(accepted, deadline).map(|(_, output)| output)
     }
 
-    /// The same, with the code.
-    pub(crate) fn outcome(self, fine: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
+    /// Like [`Git::answer_with`], and returns the exit code too.
+    pub(crate) fn outcome(self, accepted: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
         let (dir, name) = (self.dir.clone(), self.name);
         let mut ended = self.run(deadline)?;
-        if let Some(code) = ended.status.code().filter(|code| fine.contains(code)) {
+        if let Some(code) = ended.status.code().filter(|code| accepted.contains(code)) {
             return Ok((code, ended.stdout));
         }
-        // What it says then is that the folder is gone.
+        // If the folder is gone, report that instead.
         std::fs::metadata(dir.join(".")).map_err(ObserveError::file(&dir))?;
-        too_old(&dir, deadline)?;
-        let complaint = ended.complaint();
-        let line = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        let said = line.or_else(|| complaint.lines().next()).map_or_else(|| ended.status.to_string(), str::to_owned);
-        Err(ObserveError::GitFailed { command: name.to_owned(), said })
+        check_version(&dir, deadline)?;
+        let stderr = ended.stderr_text();
+        let line = stderr.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        let message = line.or_else(|| stderr.lines().next()).map_or_else(|| ended.status.to_string(), str::to_owned);
+        Err(ObserveError::GitFailed { command: name.to_owned(), message })
     }
 
     fn run(self, deadline: Deadline) -> Result<Ended, ObserveError> {
@@ -171,13 +170,13 @@ impl Git {
     }
 }
 
-/// The version costs a process of its own, so it is asked for only when a call failed: the options we use make an old
-/// git fail.
-fn too_old(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
-    let mut asked = Git::at(dir);
-    asked.command = program("git");
-    asked.command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(ended) = asked.run(deadline) else { return Ok(()) };
+/// Reports an old git. The version costs a process of its own, so it is read only after a call failed; an old git fails
+/// because of the options used here.
+fn check_version(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
+    let mut version_call = Git::at(dir);
+    version_call.command = program("git");
+    version_call.command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(ended) = version_call.run(deadline) else { return Ok(()) };
     match Version::read(&String::from_utf8_lossy(&ended.stdout)) {
         Some((version, found)) if version < MINIMUM => Err(ObserveError::GitTooOld { found: found.to_owned() }),
         _ => Ok(()),
@@ -190,7 +189,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_with_whatever_a_vendor_adds() {
-        let read = |said| Version::read(said).map(|(version, found)| (version >= MINIMUM, found));
+        let read = |output| Version::read(output).map(|(version, found)| (version >= MINIMUM, found));
         assert_eq!(
             ["git version 2.39.5 (Apple Git-154)\n", "git version 2.9.windows.1", "git version 3.0.rc1", "hello"]
                 .map(read),

@@ -6,25 +6,25 @@ use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::git::Git;
 
-/// Git for whoever changes a repository: worktrees, commits and references of their own. Hooks of the user do not run,
-/// nobody is asked anything, and a call that takes too long is ended.
+/// Runs git for callers that change a repository: worktrees, commits and references of their own. Git runs no hooks of
+/// the user and asks no questions, and a call that takes too long is killed.
 #[derive(Debug)]
 pub struct GitCommand {
     git: Git,
 }
 
-/// Git did not do it.
+/// The error of a failed [`GitCommand`].
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct GitFailed(ObserveError);
 
 impl GitCommand {
     pub fn at(dir: &Path) -> Self {
-        // What a partial clone lacks is fetched: a worktree without it is none.
+        // Let git fetch the objects that a partial clone lacks: a worktree needs them.
         Self { git: Git::at(dir).env("GIT_NO_LAZY_FETCH", "0") }
     }
 
-    /// A setting for this call alone.
+    /// Applies a setting to this call only.
     #[must_use]
     pub fn setting(self, setting: &str) -> Self {
         Self { git: self.git.setting(setting) }
@@ -50,14 +50,14 @@ impl GitCommand {
         Self { git: self.git.input(input.into()) }
     }
 
-    /// What it says.
+    /// Returns git's output if it succeeds.
     pub fn answer(self, budget: Duration) -> Result<String, GitFailed> {
-        self.outcome(&[0], budget).map(|(_, said)| said)
+        self.outcome(&[0], budget).map(|(_, output)| output)
     }
 
-    /// The exit code, which is one of these, and what it says.
-    pub fn outcome(self, fine: &[i32], budget: Duration) -> Result<(i32, String), GitFailed> {
-        let (code, said) = self.git.outcome(fine, Deadline::after(budget)).map_err(GitFailed)?;
-        Ok((code, String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned()))
+    /// Returns the exit code and the output if the code is one of these.
+    pub fn outcome(self, accepted: &[i32], budget: Duration) -> Result<(i32, String), GitFailed> {
+        let (code, output) = self.git.outcome(accepted, Deadline::after(budget)).map_err(GitFailed)?;
+        Ok((code, String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned()))
     }
 }

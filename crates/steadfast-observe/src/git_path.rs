@@ -12,7 +12,7 @@ pub(crate) fn to_git(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// In C's quotes, for the doors of git that know no NUL-separated list: there a line end is a separator.
+/// Quotes a path as in C, for git commands that take no NUL-separated list: there a line break is a separator.
 pub(crate) fn quoted(path: &Path) -> Vec<u8> {
     let mut text = vec![b'"'];
     for byte in to_git(path) {
@@ -26,7 +26,7 @@ pub(crate) fn quoted(path: &Path) -> Vec<u8> {
     text
 }
 
-/// The parts of an answer given with `-z`.
+/// Splits an answer given with `-z`.
 pub(crate) fn parts(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
     answer.split(|byte| *byte == 0).filter(|part| !part.is_empty())
 }

@@ -1,21 +1,21 @@
-//! Which names in a folder git ignores, read from the files that say so: a stop starts no git. The user's own list
-//! (`core.excludesFile`) is not read; what only that names counts as not ignored.
+//! Reads git's ignore rules from their files, because a stop event starts no git. Does not read the user's own list
+//! (`core.excludesFile`); files ignored only there count as not ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use steadfast_text::glob;
 
-/// The rules that hold in a folder, the weakest first.
+/// The ignore rules for a folder, the weakest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignored(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
-    /// The folder of the file it is in, from the root.
+    /// The folder of the rule's file, relative to the root.
     base: PathBuf,
     pattern: String,
-    /// It has a slash in it: it is about the path from `base`, not about a name anywhere below.
+    /// The pattern contains a slash: it matches the path from `base`, not any name below it.
     anchored: bool,
     folders_only: bool,
     /// `!pattern`
@@ -23,7 +23,7 @@ struct Rule {
 }
 
 impl Ignored {
-    /// The rules for what is in a folder.
+    /// Collects the rules for the entries of a folder.
     pub(crate) fn within(root: &Path, common_dir: Option<&Path>, folder: &Path) -> Self {
         let mut rules = Self::default();
         if let Some(common) = common_dir {
@@ -37,7 +37,7 @@ impl Ignored {
         rules
     }
 
-    /// With those of a folder further down.
+    /// Adds the rules of a subfolder.
     pub(crate) fn below(&self, root: &Path, folder: &Path) -> Self {
         let mut rules = self.clone();
         rules.read(&root.join(folder).join(".gitignore"), folder);

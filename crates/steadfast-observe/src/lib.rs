@@ -1,11 +1,13 @@
-//! What the world says: the only room that runs git or looks at files.
+//! Reads git, files and processes, each within a time budget.
 //!
-//! A [`Checkout`] is found by reading `.git`, without running git. Whatever is asked of it comes with a time budget
-//! and is answered with a [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits past
-//! its budget, and nothing here writes to or locks the user's git.
+//! A [`Checkout`] is found by reading `.git`, without running git. Every question to it takes a budget and returns a
+//! [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits longer than its budget,
+//! writes to the user's git or locks it.
 //!
-//! [`GitCommand`] is the same door for the runner, which makes worktrees and branches of its own, and [`Program`] the one
-//! to the program that keeps somebody's tasks.
+//! [`GitCommand`] runs git for the runner, which creates worktrees and branches. [`Program`] runs an external program,
+//! such as a task tracker. [`processes_of`] and [`sessions_at_work`] read the process table.
+//!
+//! Start with `checkout.rs`, then `change.rs` (changed files) and `private_index.rs` (tree ids).
 
 mod branch;
 mod change;

@@ -1,15 +1,15 @@
-//! Where a path really leads, links followed.
+//! Resolves the links in a path.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// As many as the kernel follows.
+/// The limit of the Linux kernel.
 const MOST_LINKS: u8 = 40;
 
-/// The place behind a path, which need not exist: what does not is put below what does. `None` where links go round in
-/// a circle or the way cannot be looked at.
+/// Resolves a path, of which the last parts need not exist. Returns `None` if links form a cycle or a folder cannot be
+/// read.
 pub fn behind(path: &Path) -> Option<PathBuf> {
     follow(path, MOST_LINKS)
 }
@@ -36,7 +36,7 @@ fn below(parent: &Path, name: &OsStr, links: u8) -> Option<PathBuf> {
     }
 }
 
-/// The path itself, a link at its end not followed, as seen from the root; `None` where that is not beneath it.
+/// Returns the path relative to the root, without following a link at its end; `None` if it is not below the root.
 pub(crate) fn beneath(root: &Path, path: &Path) -> Option<PathBuf> {
     let path = root.join(path);
     let real = match path.components().next_back()? {

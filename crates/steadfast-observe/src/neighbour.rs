@@ -1,4 +1,4 @@
-//! Which files history changes together.
+//! Finds files that the same commits changed, in the history of the checkout.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -12,21 +12,17 @@ use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
 
-/// How far back history is read.
 const COMMITS: &str = "1000";
-/// A commit of more files than this is a move, a formatter, an import: it says nothing of two of them.
+/// A commit with more files is a move, a reformatting or an import, and says nothing about pairs of files.
 const LARGEST: usize = 40;
-/// How many commits must have both.
+/// The fewest commits that must contain both files.
 const OFTEN: usize = 3;
-/// The most neighbours of one file.
 const MOST: usize = 8;
-/// The most files with neighbours.
 const FILES: usize = 5_000;
-/// The longest table, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// For each file those that were changed in the same commits, as text: a line has the file and its neighbours, the nearest
-/// first, with tabs between. The first line names the commit it was made from.
+/// A text table of files and their neighbours: the files that were changed in the same commits. A line has the file and
+/// its neighbours, the nearest first, separated by tabs. The first line names the commit at which the table was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighbourTable(String);
 
@@ -35,7 +31,7 @@ impl NeighbourTable {
         &self.0
     }
 
-    /// A table that says nothing, and why.
+    /// Returns a table without entries that says why it is empty.
     pub fn empty(why: &str) -> Self {
         Self(format!("# {}\n", why.replace(['\n', '\t'], " ")))
     }
@@ -54,8 +50,8 @@ impl NeighbourTable {
 }
 
 impl Checkout {
-    /// What goes with what in the last thousand commits. Files that are gone or were renamed since are left out, and so are
-    /// names that would not fit into a line.
+    /// Returns the neighbours of all files over the last 1,000 commits. Leaves out files that are deleted or were
+    /// renamed since, and names that contain a tab or a line break.
     pub fn neighbours(&self, budget: Duration) -> Fact<NeighbourTable> {
         fact(self.read_neighbours(Deadline::after(budget)))
     }
@@ -77,13 +73,13 @@ impl Checkout {
     }
 }
 
-/// Names that are text and fit into a line.
+/// Yields the UTF-8 names without a tab or a line break.
 fn names(answer: &[u8]) -> impl Iterator<Item = &str> {
     let parts = answer.split(|byte| *byte == 0).filter_map(|part| str::from_utf8(part).ok());
     parts.filter(|name| !name.is_empty() && !name.contains(['\n', '\t']))
 }
 
-/// For each file those that are in at least three of its commits, and in half of them.
+/// For each file, the files that are in at least three of its commits and in half of them.
 fn together<'a>(log: &'a [u8], tracked: &HashSet<&str>) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     let mut pairs: HashMap<(&str, &str), usize> = HashMap::new();

@@ -1,13 +1,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The name git gives to content: 40 hexadecimal digits, 64 in a SHA-256 repository.
+/// Git's name of an object: 40 hexadecimal digits, or 64 in a SHA-256 repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(String);
 
-/// A text that names no object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no object id: 40 or 64 hexadecimal digits are")]
+#[error("invalid object id `{0}`: expected 40 or 64 hexadecimal digits")]
 pub struct NotAnId(String);
 
 impl ObjectId {
@@ -19,7 +18,7 @@ impl ObjectId {
         std::str::from_utf8(bytes).ok()?.parse().ok()
     }
 
-    /// The tree without files, as a repository with ids like this one names it.
+    /// Returns the id of the empty tree, in the hash format of this id.
     pub(crate) fn empty_tree_like(&self) -> Self {
         Self(match self.0.len() {
             40 => "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
@@ -31,7 +30,7 @@ impl ObjectId {
 impl FromStr for ObjectId {
     type Err = NotAnId;
 
-    /// Nothing but digits: an id goes on git's command line, where other text could be an option.
+    /// Accepts hexadecimal digits only: an id goes on git's command line, where other text could be an option.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         match text.len() {

@@ -1,4 +1,4 @@
-//! What a process says, read by whoever waits for it: a thread for each pipe took longer than the reading.
+//! Reads a process's output in the waiting thread. A thread for each pipe took longer than the reading.
 
 use std::io::{self, Read};
 use std::process::{ChildStderr, ChildStdout};
@@ -6,42 +6,42 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::process::{LONGEST_ANSWER, LONGEST_COMPLAINT};
+use super::process::{LONGEST_ANSWER, LONGEST_STDERR};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 
-/// A process that was left behind may hold the pipe of complaints open, so it is waited for a moment only.
+/// The wait for stderr after the process has ended: a child left behind may hold the pipe open.
 const A_MOMENT: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
 pub(crate) struct Pipes {
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
-    complaint: Vec<u8>,
+    stderr_text: Vec<u8>,
     buffer: Vec<u8>,
 }
 
 impl Pipes {
     pub(crate) fn of(stdout: ChildStdout, stderr: ChildStderr) -> io::Result<Self> {
-        Ok(Self { stdout, stderr: Some(stderr), complaint: Vec::new(), buffer: vec![0; 16 << 10] })
+        Ok(Self { stdout, stderr: Some(stderr), stderr_text: Vec::new(), buffer: vec![0; 16 << 10] })
     }
 
-    /// All that is said on stdout. Of an answer a part is nothing, so one that is too long is none.
+    /// Reads stdout to its end. An answer that is too long is an error, because a partial answer is useless.
     pub(crate) fn answer(&mut self, deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
         let mut answer = Vec::new();
         let mut is_whole = true;
         loop {
-            let [said, complained] = self.ready(deadline.left()?)?;
-            if complained {
-                self.read_complaint();
+            let [stdout_ready, stderr_ready] = self.ready(deadline.left()?)?;
+            if stderr_ready {
+                self.read_stderr();
             }
-            if !said {
+            if !stdout_ready {
                 continue;
             }
             match self.stdout.read(&mut self.buffer) {
                 Ok(0) if is_whole => return Ok(answer),
                 Ok(0) => return Err(ObserveError::NotRead),
-                // It is read on past that, so that the writer is never stopped by a full pipe.
+                // Keep reading after the limit, so that the writer does not block on a full pipe.
                 Ok(read) if answer.len() + read > LONGEST_ANSWER => (is_whole, answer) = (false, Vec::new()),
                 Ok(read) if is_whole => answer.extend_from_slice(&self.buffer[..read]),
                 Ok(_) => {}
@@ -51,32 +51,32 @@ impl Pipes {
         }
     }
 
-    /// What was said on stderr, after the end.
-    pub(crate) fn complaint(&mut self) -> &[u8] {
+    /// Returns the beginning of stderr, after the process has ended.
+    pub(crate) fn stderr_text(&mut self) -> &[u8] {
         let deadline = Deadline::after(A_MOMENT);
         while let Some(stderr) = &self.stderr
             && let Ok(left) = deadline.left()
             && wait(&mut [PollFd::new(stderr, PollFlags::IN)], left).is_ok_and(|ready| ready > 0)
         {
-            self.read_complaint();
+            self.read_stderr();
         }
-        &self.complaint
+        &self.stderr_text
     }
 
-    /// Of a complaint the beginning is enough.
-    fn read_complaint(&mut self) {
+    /// Keeps the beginning of stderr only.
+    fn read_stderr(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
         match stderr.read(&mut self.buffer) {
             Ok(read @ 1..) => {
-                let kept = read.min(LONGEST_COMPLAINT - self.complaint.len());
-                self.complaint.extend_from_slice(&self.buffer[..kept]);
+                let kept = read.min(LONGEST_STDERR - self.stderr_text.len());
+                self.stderr_text.extend_from_slice(&self.buffer[..kept]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => self.stderr = None,
         }
     }
 
-    /// Which of stdout and stderr can be read.
+    /// Waits until stdout or stderr can be read, and returns which.
     fn ready(&self, left: Duration) -> io::Result<[bool; 2]> {
         let mut pipes = Vec::with_capacity(2);
         pipes.push(PollFd::new(&self.stdout, PollFlags::IN));

@@ -1,8 +1,8 @@
-//! The tree id: the tree that `git add -A` would make of the checkout, without the user's git noticing.
+//! The tree id: the tree that `git add -A` would make of the checkout, computed without touching the user's git.
 //!
-//! Git works on an index and an object directory of ours, which has the repository's as an alternate. The index begins
-//! as a copy of the user's and is kept, so that only files that changed are read again; it is made anew whenever the
-//! user's index is another. The id is that of the files and of what the user's index has, never of the way there.
+//! Git works with a private index and a private object directory, whose alternate is the repository's. The index begins
+//! as a copy of the user's and is kept, so that only changed files are read again. When the user's index changes, the
+//! private one is copied anew. The id depends only on the files and the user's index, not on earlier calls.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::git_path::{from_git, quoted};
 use crate::object_id::ObjectId;
 use crate::private_objects::PrivateObjects;
 
-/// What we render for people, at the root of the checkout: never part of an answer.
+/// The folder for rendered pages, at the root of the checkout; never part of an answer.
 pub(crate) const OURS: &str = ".steadfast";
 
 /// The id of a tree object that holds the whole checkout.
@@ -31,7 +31,6 @@ pub(crate) const OURS: &str = ".steadfast";
 pub struct TreeId(ObjectId);
 
 impl TreeId {
-    /// A tree id that was written down.
     pub fn new(id: ObjectId) -> Self {
         Self(id)
     }
@@ -48,12 +47,12 @@ impl fmt::Display for TreeId {
 }
 
 impl Checkout {
-    /// The tree id of the checkout. `private_dir` is kept between calls and belongs to this worktree; two callers at
-    /// once take turns. What gathers in it is bounded: a tree of long ago may be one that [`Point::Tree`] does not find.
+    /// Returns the tree id of the checkout. `private_dir` is kept between calls and belongs to this worktree;
+    /// concurrent callers take turns. Its size is bounded, so [`Point::Tree`] may not find a very old tree.
     ///
     /// [`Point::Tree`]: crate::Point::Tree
     ///
-    /// A submodule counts by its commit: changes inside it that are not committed are not in the id.
+    /// A submodule counts by its commit: uncommitted changes inside it are not in the id.
     pub fn tree_id(&self, private_dir: &Path, budget: Duration) -> Fact<TreeId> {
         fact(self.tree(private_dir, Deadline::after(budget)))
     }
@@ -61,9 +60,9 @@ impl Checkout {
     fn tree(&self, private_dir: &Path, deadline: Deadline) -> Result<TreeId, ObserveError> {
         let index = PrivateIndex::lock(self, private_dir, deadline)?;
         if let Some(base) = index.kept_base()? {
-            match index.grown(&base) {
+            match index.tree_of_kept(&base) {
                 Ok(Some(tree)) => return Ok(TreeId(tree)),
-                // A kept index that git will not work with is replaced too; one made just now would fail again.
+                // If git refuses the kept index, copy it again. A fresh copy would fail again.
                 Ok(None) | Err(ObserveError::GitFailed { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -76,7 +75,7 @@ impl Checkout {
     }
 }
 
-/// How an alternate object directory is spelled in the environment: a plain path may not hold the separator.
+/// Spells an alternate object directory for the environment, where a plain path must not contain the separator.
 pub(crate) fn alternate(objects: &Path) -> OsString {
     from_git(&quoted(objects)).into_os_string()
 }
@@ -92,8 +91,8 @@ struct PrivateIndex<'a> {
 }
 
 impl<'a> PrivateIndex<'a> {
-    /// The lock is handed on to every git that works here. It is free only when all of them are gone, those of a
-    /// killed process included; so whoever holds it knows that a lock of git's own is a dead one's.
+    /// Takes the lock and hands it on to every git that works here. The lock is free only when all of them have ended,
+    /// also those of a killed process. So the holder knows that a leftover `index.lock` of git is stale.
     fn lock(repository: &'a Checkout, dir: &Path, deadline: Deadline) -> Result<Self, ObserveError> {
         let (git_dir, common_dir) = repository.checkout()?;
         let dir = std::path::absolute(dir).map_err(ObserveError::file(dir))?;
@@ -108,25 +107,25 @@ impl<'a> PrivateIndex<'a> {
             Err(fs::TryLockError::Error(source)) => return Err(ObserveError::File { path, source }),
         }
         let index = Self { repository, git_dir, common_dir, dir, objects, lock, deadline };
-        index.clear_up_after_the_dead()?;
-        index.keep_the_bound()?;
+        index.remove_stale_lock()?;
+        index.enforce_bound()?;
         Ok(index)
     }
 
-    fn clear_up_after_the_dead(&self) -> Result<(), ObserveError> {
+    fn remove_stale_lock(&self) -> Result<(), ObserveError> {
         if remove(&self.file("index.lock"))? {
-            self.objects.drop_halves();
+            self.objects.remove_partial();
         }
         Ok(())
     }
 
-    /// The index goes first: without its note it is not used again, and what it leans on may go.
-    fn keep_the_bound(&self) -> Result<(), ObserveError> {
-        if !self.objects.are_too_many() {
+    /// Removes the index first: without its note it is not used again, and then its objects can go.
+    fn enforce_bound(&self) -> Result<(), ObserveError> {
+        if !self.objects.exceed_bound() {
             return Ok(());
         }
-        self.forget()?;
-        self.objects.throw_away().map_err(ObserveError::file(self.objects.dir()))
+        self.invalidate()?;
+        self.objects.recreate().map_err(ObserveError::file(self.objects.dir()))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -138,7 +137,7 @@ impl<'a> PrivateIndex<'a> {
             .env("GIT_INDEX_FILE", self.file("index"))
             .env("GIT_OBJECT_DIRECTORY", self.objects.dir())
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternate(&self.common_dir.join("objects")))
-            // A split index would put its shared half into the user's git directory.
+            // A split index would store its shared half in the user's git directory.
             .setting("core.splitIndex=false")
             .setting("core.safecrlf=false")
             .setting("core.fsync=none")
@@ -146,7 +145,7 @@ impl<'a> PrivateIndex<'a> {
             .holding(self.lock.try_clone()?))
     }
 
-    /// The tree of the copy before anything was added, if the kept index still belongs to the user's.
+    /// Returns the tree of the copy before anything was added, if the kept index still matches the user's index.
     fn kept_base(&self) -> Result<Option<ObjectId>, ObserveError> {
         let Ok(kept) = fs::read(self.file("base")) else { return Ok(None) };
         let stamp = self.stamp()?;
@@ -154,15 +153,16 @@ impl<'a> PrivateIndex<'a> {
         Ok(base.and_then(ObjectId::from_git).filter(|_| self.file("index").is_file()))
     }
 
-    fn forget(&self) -> Result<(), ObserveError> {
+    fn invalidate(&self) -> Result<(), ObserveError> {
         remove(&self.file("base"))?;
         remove(&self.file("index.lock"))?;
         Ok(())
     }
 
-    /// Copies the user's index, and notes whose copy it is last: killed before that, the next call copies again.
+    /// Copies the user's index. The note with its stamp is written last: if this process is killed before that, the
+    /// next call copies again.
     fn copy(&self) -> Result<(), ObserveError> {
-        self.forget()?;
+        self.invalidate()?;
         let stamp = self.stamp()?;
         self.copy_file()?;
         let ours = [":(top,literal)", OURS].concat();
@@ -176,7 +176,7 @@ impl<'a> PrivateIndex<'a> {
                 let note = [stamp.as_slice(), base.as_str().as_bytes(), b".\n"].concat();
                 fs::write(&path, note).map_err(ObserveError::file(&path))
             }
-            // An index in conflict has no tree. The copy serves this time and is not kept.
+            // An index in conflict has no tree. The copy serves this call and is not kept.
             Err(ObserveError::GitFailed { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -193,14 +193,14 @@ impl<'a> PrivateIndex<'a> {
         let mut copied = || -> io::Result<()> {
             let mut to = File::create(&ours)?;
             io::copy(&mut from, &mut to)?;
-            // Git reads a file again that is not older than the index. On a copy that looks younger it would not, and
-            // would miss what was written in the same moment.
+            // Git reads a file again if it is not older than the index. With a younger copy git would miss what was
+            // written in the same moment.
             to.set_times(FileTimes::new().set_modified(from.metadata()?.modified()?))
         };
         copied().map_err(ObserveError::file(&ours))
     }
 
-    /// Tells this version of the user's index from any other.
+    /// Identifies this version of the user's index.
     fn stamp(&self) -> Result<Vec<u8>, ObserveError> {
         const TAIL: i64 = 32;
         let path = self.git_dir.join("index");
@@ -213,7 +213,7 @@ impl<'a> PrivateIndex<'a> {
         let mut read = || -> io::Result<()> {
             let found = file.metadata()?;
             stamp.extend(format!("{} {:?} ", found.len(), found.modified()?).into_bytes());
-            // Its own checksum.
+            // The index file's own checksum.
             file.seek(SeekFrom::End(-TAIL))?;
             let mut tail = Vec::new();
             file.read_to_end(&mut tail)?;
@@ -226,21 +226,21 @@ impl<'a> PrivateIndex<'a> {
     }
 
     fn add(&self) -> Result<(), ObserveError> {
-        let but = [":(top,exclude)", OURS].concat();
-        let add = self.git()?.call("add").args(["--all", "--sparse", "--", ".", &but]);
+        let exclude = [":(top,exclude)", OURS].concat();
+        let add = self.git()?.call("add").args(["--all", "--sparse", "--", ".", &exclude]);
         add.answer(self.deadline).map(drop)
     }
 
     fn write(&self) -> Result<ObjectId, ObserveError> {
-        // The objects of files outside a sparse checkout may be on a server only.
+        // In a partial clone the objects outside a sparse checkout may be on the server only.
         let answer = self.git()?.call("write-tree").args(["--missing-ok"]).answer(self.deadline)?;
         ObjectId::from_git(answer.trim_ascii()).ok_or_else(|| ObserveError::unreadable("write-tree", &answer))
     }
 
-    /// The tree from a kept index, if it is that of a new copy. A file that was added earlier and is ignored by now is
-    /// still in a kept index, because git goes on with what it knows; in a new copy it would not be.
-    fn grown(&self, base: &ObjectId) -> Result<Option<ObjectId>, ObserveError> {
-        const NONE_IS: i32 = 1;
+    /// Returns the tree of the kept index, if a new copy would give the same. A file that was added earlier and is
+    /// ignored now is still in a kept index, because git keeps what it tracks; a new copy would not have it.
+    fn tree_of_kept(&self, base: &ObjectId) -> Result<Option<ObjectId>, ObserveError> {
+        const NONE_IGNORED: i32 = 1;
         self.add()?;
         let tree = self.write()?;
         if tree == *base {
@@ -256,12 +256,12 @@ impl<'a> PrivateIndex<'a> {
             return Ok(Some(tree));
         }
         let check = Git::at(&self.repository.root).call("check-ignore").args(["--no-index", "-z", "--stdin"]);
-        let ignored = check.input(added).answer_with(&[0, NONE_IS], self.deadline)?;
+        let ignored = check.input(added).answer_with(&[0, NONE_IGNORED], self.deadline)?;
         Ok(ignored.is_empty().then_some(tree))
     }
 }
 
-/// Whether there was one.
+/// Removes a file. Returns true if it existed.
 fn remove(path: &Path) -> Result<bool, ObserveError> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),

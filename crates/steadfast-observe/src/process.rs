@@ -1,4 +1,4 @@
-//! A process that is watched: read while it runs, ended with its group when its time is over.
+//! A watched child process: read while it runs, and killed with its process group at the deadline.
 
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus};
@@ -10,15 +10,15 @@ use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::pipes::Pipes;
 
-/// An answer longer than this is none: 64 MiB are half a million changed files.
+/// Longest answer in bytes; a longer one is an error. 64 MiB are half a million changed files.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
-pub(crate) const LONGEST_COMPLAINT: usize = 4 << 10;
+pub(crate) const LONGEST_STDERR: usize = 4 << 10;
 
-/// Whoever has so much time does not look at each millisecond.
+/// With at least this much time left, the caller starts the process itself; see [`start`].
 const AMPLE: Duration = Duration::from_secs(5);
 
-/// So much fits into every pipe that nobody has read from yet.
-const FITS: usize = 512;
+/// Input up to this size fits into the buffer of every pipe, so it can be written without a reader.
+const FITS_INTO_PIPE: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -28,15 +28,14 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What it said on stderr.
-    pub(crate) fn complaint(&mut self) -> String {
-        String::from_utf8_lossy(self.pipes.complaint()).into_owned()
+    pub(crate) fn stderr_text(&mut self) -> String {
+        String::from_utf8_lossy(self.pipes.stderr_text()).into_owned()
     }
 }
 
-/// Starts it. Who starts a process waits until it has become another program: on a machine with three times as much to do
-/// as it can, up to 147 ms were measured. Who has no time for that has another thread start it, and what is started too
-/// late is ended at once.
+/// Starts the process. Spawning waits until the child has executed its program: up to 147 ms were measured on a machine
+/// with three times its load. A caller with little time lets another thread spawn; a child that starts too late is
+/// killed at once.
 pub(crate) fn start(mut command: Command, deadline: Deadline) -> Result<io::Result<Running>, ObserveError> {
     let left = deadline.left()?;
     if left >= AMPLE {
@@ -45,14 +44,14 @@ pub(crate) fn start(mut command: Command, deadline: Deadline) -> Result<io::Resu
     let (sender, started) = mpsc::sync_channel(1);
     thread::Builder::new().spawn(move || {
         let child = command.spawn();
-        // The command keeps our end of what it handed on.
+        // The command keeps the parent's ends of the pipes it passed on.
         drop(command);
         let _ = sender.send(child.map(Running::watch));
     })?;
     started.recv_timeout(left).map_err(|_| deadline.passed())
 }
 
-/// A child that does not outlive this value unless it has ended by itself.
+/// A child that is killed when this value is dropped, unless it has ended by itself.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Option<Child>,
@@ -63,7 +62,7 @@ impl Running {
         Self { child: Some(child) }
     }
 
-    /// Feeds it, reads it, waits for its end; whoever is late is ended.
+    /// Writes its input, reads its output and waits for its end. Kills it at the deadline.
     pub(crate) fn finish(mut self, input: Vec<u8>, deadline: Deadline) -> Result<Ended, ObserveError> {
         let Some(child) = self.child.as_mut() else { return Err(deadline.passed()) };
         if let Some(stdin) = child.stdin.take() {
@@ -74,7 +73,7 @@ impl Running {
         };
         let mut pipes = Pipes::of(stdout, stderr)?;
         let stdout = pipes.answer(deadline)?;
-        let status = end_of(child, deadline)?;
+        let status = wait_for_exit(child, deadline)?;
         self.child = None;
         Ok(Ended { status, stdout, pipes })
     }
@@ -83,32 +82,32 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // Until it is waited for, its id is not given away: the group that is ended is its own.
-        end_group(&mut child);
-        // Nobody waits for that. Where no thread is to be had it is buried when this process ends.
+        // The id is not reused before `wait`, so this kills the right group.
+        kill_group(&mut child);
+        // Reap the child in the background. If no thread can be spawned, init reaps it after this process exits.
         let _ = thread::Builder::new().spawn(move || child.wait());
     }
 }
 
-fn end_group(child: &mut Child) {
+fn kill_group(child: &mut Child) {
     let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
 }
 
 fn feed(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {
-    // A reader that went away says why through its exit code.
-    if input.len() <= FITS {
+    // A reader that closed the pipe reports why through its exit code.
+    if input.len() <= FITS_INTO_PIPE {
         let _ = stdin.write_all(&input);
         return Ok(());
     }
-    // From a thread of its own: both pipes may be full at once.
+    // Write in a thread: otherwise both pipes could be full at once.
     thread::Builder::new().spawn(move || {
         let _ = stdin.write_all(&input);
     })?;
     Ok(())
 }
 
-/// The pipe closed, so the end is near: it is looked for often at first.
-fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
+/// Waits for the exit after stdout has closed. The end is near, so it polls often at first.
+fn wait_for_exit(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
     let mut pause = Duration::from_micros(20);
     loop {
         if let Some(status) = child.try_wait()? {

@@ -10,19 +10,18 @@ use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::process::start;
 
-/// One call of a program that is not ours. Nobody is asked anything, and a call that takes too long is ended with all it
-/// started.
+/// Runs an external program once. It gets no input, and is killed at the deadline with all the processes it started.
 #[derive(Debug)]
 pub struct Program {
     command: Command,
     name: String,
-    /// As it was called, as far as a message needs it.
+    /// The command line as messages show it.
     call: String,
-    /// None: wherever this process is.
+    /// The working directory; `None`: that of this process.
     dir: Option<PathBuf>,
 }
 
-/// It did not do it.
+/// The error of a failed [`Program`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramFailed {
     #[error("`{0}` is not on the PATH")]
@@ -36,15 +35,15 @@ pub enum ProgramFailed {
 }
 
 impl Program {
-    /// A program of the PATH, called in a folder.
+    /// A program from the PATH, run in a folder.
     pub fn at(dir: &Path, name: &str) -> Self {
         let mut called = Self::anywhere(name);
         called.command.current_dir(dir);
         Self { dir: Some(dir.to_owned()), ..called }
     }
 
-    /// The same of one for which it does not matter where it is called. It is started without copying this process, which a
-    /// folder takes, and in a large process with many threads that takes longer than many a program.
+    /// A program for which the working directory does not matter. It starts faster: setting a folder makes the standard
+    /// library fork, and copying a large process with many threads takes longer than many programs run.
     pub fn anywhere(name: &str) -> Self {
         let mut command = program(name);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -52,7 +51,7 @@ impl Program {
         Self { command, name: name.to_owned(), call: name.to_owned(), dir: None }
     }
 
-    /// Words that a message repeats.
+    /// Adds arguments that messages repeat.
     #[must_use]
     pub fn call<'a>(mut self, words: impl IntoIterator<Item = &'a str>) -> Self {
         for word in words {
@@ -63,7 +62,7 @@ impl Program {
         self
     }
 
-    /// Words that it does not.
+    /// Adds arguments that messages leave out.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.command.args(args);
@@ -76,7 +75,7 @@ impl Program {
         self
     }
 
-    /// What it says, when it succeeds.
+    /// Returns its output if it succeeds.
     pub fn answer(self, budget: Duration) -> Result<Vec<u8>, ProgramFailed> {
         let deadline = Deadline::after(budget);
         let Self { command, name, call, dir } = self;
@@ -86,7 +85,7 @@ impl Program {
         };
         let running = match start(command, deadline).map_err(failed)? {
             Ok(running) => running,
-            // The same error says that the folder is gone.
+            // A missing working directory gives the same error.
             Err(error) if error.kind() == io::ErrorKind::NotFound && dir.is_none_or(|dir| dir.is_dir()) => {
                 return Err(ProgramFailed::Missing(name));
             }
@@ -96,17 +95,17 @@ impl Program {
         if ended.status.success() {
             return Ok(ended.stdout);
         }
-        let said = [ended.complaint(), String::from_utf8_lossy(&ended.stdout).into_owned()];
-        let said = said.iter().find_map(|said| complaint(said)).unwrap_or_else(|| ended.status.to_string());
+        let said = [ended.stderr_text(), String::from_utf8_lossy(&ended.stdout).into_owned()];
+        let said = said.iter().find_map(|said| error_line(said)).unwrap_or_else(|| ended.status.to_string());
         Err(ProgramFailed::Failed { call, said })
     }
 }
 
-/// The line of what a program said that says what is wrong: the message of an object, an error where there is one, else the
-/// first.
-fn complaint(said: &str) -> Option<String> {
+/// Returns the most telling line of a program's output: the `message` of a JSON object, else a line with "error", else
+/// the first line.
+fn error_line(output: &str) -> Option<String> {
     const SHOWN: usize = 200;
-    let mut lines = said.lines().map(str::trim).filter(|line| line.len() > 1);
+    let mut lines = output.lines().map(str::trim).filter(|line| line.len() > 1);
     let first = lines.clone().next()?;
     let message = lines.clone().find_map(|line| line.strip_prefix("\"message\":"));
     let message = message.map(|text| text.trim_matches([' ', ',', '"']));

@@ -1,4 +1,4 @@
-//! The answer of `git diff-tree --raw -z`, and the entries git's answers are made of.
+//! Parses `git diff-tree --raw -z`, and the entries that git's answers have in common.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,7 +7,6 @@ use crate::error::ObserveError;
 use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 
-/// What a tree or an index holds at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) mode: Mode,
@@ -17,12 +16,12 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode(u32);
 
-/// Content of another type is other content, whatever its bytes.
+/// The type of an entry. Entries of different types differ, even with equal bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryType {
     File,
     Link,
-    /// A repository inside the repository, by its commit.
+    /// A nested repository, by its commit.
     Nested,
 }
 
@@ -39,7 +38,7 @@ impl Mode {
         self.0 & 0o111 != 0
     }
 
-    /// `000000` is git's way to say that there is nothing.
+    /// Git writes `000000` for a missing entry.
     pub(crate) fn read(text: &[u8]) -> Option<Option<Self>> {
         let mode = u32::from_str_radix(std::str::from_utf8(text).ok()?, 8).ok()?;
         Some((mode != 0).then_some(Self(mode)))
@@ -53,7 +52,7 @@ impl Entry {
     }
 }
 
-/// A path on both sides of a comparison of trees.
+/// Both sides of a path in a comparison of trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) before: Option<Entry>,

@@ -8,9 +8,9 @@ use crate::change::{ChangeKind, Point};
 use crate::checkout::Checkout;
 
 impl Checkout {
-    /// The files that differ from `HEAD` and were written or put in place at that time or later; no more than `most`.
+    /// Returns at most `most` files that differ from `HEAD` and were written or moved into place at or after `since`.
     ///
-    /// What is gone has no time any more, and is not among them.
+    /// Deleted files have no time, so they are not included.
     pub fn changed_after(&self, since: Millis, most: usize, budget: Duration) -> Fact<Vec<PathBuf>> {
         match self.changed_since(&Point::Head, budget) {
             Fact::Known(changes) => {
@@ -24,7 +24,8 @@ impl Checkout {
     }
 }
 
-/// When a file was written, or came to where it is: a copy may keep the time of what it was copied from.
+/// Returns the time at which a file was written or moved to its place. A copy may keep the time of its original, so
+/// `ctime` counts too.
 pub(crate) fn last_touched(path: &Path) -> Option<Millis> {
     let found = fs::symlink_metadata(path).ok()?;
     let written = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

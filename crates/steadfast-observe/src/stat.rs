@@ -11,12 +11,12 @@ use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::location::behind;
 
-/// What lies at a path. A link is described itself, never what it points to.
+/// The metadata of a path. A link is described itself, not its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
     pub kind: FileKind,
-    /// Reading or writing here reaches a place that is not beneath the root, by a link, by `..`, or because the path
-    /// says so.
+    /// Reading or writing here reaches a place outside the root: through a link, through `..`, or because the path is
+    /// absolute.
     pub outside: bool,
     pub len: u64,
     pub mtime_ns: i64,
@@ -29,22 +29,22 @@ pub enum FileKind {
     Missing,
     File,
     Folder,
-    /// With the text of the link.
+    /// The text of the link.
     Link(PathBuf),
     /// A pipe, a socket, a device.
     Special,
 }
 
 impl Checkout {
-    /// One answer per path, in order. A path that is not absolute is meant from the root.
+    /// Returns one answer per path, in order. Relative paths start at the root.
     pub fn stat(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Vec<(PathBuf, Fact<Stat>)> {
         let deadline = Deadline::after(budget);
-        let look = |path: &Path| deadline.left().and_then(|_| look(&self.root, path));
-        paths.iter().map(AsRef::as_ref).map(|path| (path.to_owned(), fact(look(path)))).collect()
+        let stat_of = |path: &Path| deadline.left().and_then(|_| stat_of(&self.root, path));
+        paths.iter().map(AsRef::as_ref).map(|path| (path.to_owned(), fact(stat_of(path)))).collect()
     }
 }
 
-fn look(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
+fn stat_of(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
     let path = root.join(path);
     let outside = !behind(&path).is_some_and(|place| place.starts_with(root));
     match fs::symlink_metadata(&path) {
@@ -52,7 +52,7 @@ fn look(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
             let kind = kind_of(&path, &found)?;
             Ok(Stat { kind, outside, len: found.len(), mtime_ns: mtime_ns(&found), mode: found.mode() })
         }
-        // Below something that is no folder there is nothing either.
+        // A path below a file does not exist either.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(Stat { kind: FileKind::Missing, outside, len: 0, mtime_ns: 0, mode: 0 })
         }

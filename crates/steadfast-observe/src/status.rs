@@ -1,4 +1,4 @@
-//! The answer of `git status --porcelain=v2 -z --branch --no-renames`.
+//! Parses `git status --porcelain=v2 -z --branch --no-renames`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use crate::raw_diff::{Entry, Mode};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// The commit that is checked out; none on a branch without commits.
+    /// The commit that is checked out; `None` on a branch without commits.
     pub(crate) head: Option<ObjectId>,
     pub(crate) lines: BTreeMap<PathBuf, Line>,
-    /// Folders in which git knows no file. They end in a slash, and only their names are known.
+    /// Folders without tracked files. They end in a slash, and git gives only their names.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// What `HEAD` has at a path, and what lies there now.
+/// The entry of `HEAD` at a path, and the current state of the path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) head: Option<Entry>,
@@ -27,13 +27,13 @@ pub(crate) struct Line {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Now {
     Gone,
-    /// Exactly what the index has.
+    /// Identical to the index.
     Entry(Entry),
-    /// Something else than `HEAD` has.
+    /// Different from `HEAD`.
     NotHead(Mode),
-    /// Present; what it holds has to be looked at. Nothing is said about the mode of a file that git does not know.
+    /// Present; the content must be read. The mode is `None` for an untracked file.
     Unread(Option<Mode>),
-    /// A submodule with changes of its own: like no commit.
+    /// A submodule with changes of its own, so it matches no commit.
     Dirty,
 }
 
@@ -41,12 +41,12 @@ impl Status {
     pub(crate) fn read(answer: &[u8]) -> Result<Self, ObserveError> {
         let mut status = Self::default();
         for part in parts(answer) {
-            status.take(part).ok_or_else(|| ObserveError::unreadable("status", part))?;
+            status.add_part(part).ok_or_else(|| ObserveError::unreadable("status", part))?;
         }
         Ok(status)
     }
 
-    fn take(&mut self, part: &[u8]) -> Option<()> {
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
         match part.split_at_checked(2)? {
             (b"# ", header) => {
                 if let Some(id) = header.strip_prefix(b"branch.oid ") {
@@ -66,7 +66,7 @@ impl Status {
         self.lines.insert(path, line);
     }
 
-    /// A file may be known to `HEAD` and not to the index: then it was said to be gone, and is there nevertheless.
+    /// Adds an untracked file. `HEAD` may have it and the index not: then an earlier line said that it is gone.
     pub(crate) fn untracked(&mut self, path: PathBuf) {
         let now = || Now::Unread(None);
         self.lines.entry(path).and_modify(|line| line.now = now()).or_insert_with(|| Line { head: None, now: now() });
@@ -92,7 +92,7 @@ fn ordinary(rest: &[u8]) -> Option<(PathBuf, Line)> {
     Some((path, Line { head, now }))
 }
 
-/// `XY sub m1 m2 m3 mW h1 h2 h3 path`; the second of the three is ours.
+/// `XY sub m1 m2 m3 mW h1 h2 h3 path`; the second of the three sides is ours.
 fn unmerged(rest: &[u8]) -> Option<(PathBuf, Line)> {
     let fields: Vec<&[u8]> = rest.splitn(10, |byte| *byte == b' ').collect();
     let &[_, submodule, _, mode_ours, _, mode_now, _, id_ours, _, path] = fields.as_slice() else { return None };
@@ -104,7 +104,7 @@ fn unmerged(rest: &[u8]) -> Option<(PathBuf, Line)> {
     Some((from_git(path), Line { head: Entry::read(mode_ours, id_ours)?, now }))
 }
 
-/// `N...`, or `S` with a letter each for another commit, changed files, unknown files.
+/// `N...`, or `S` and one letter each for another commit, changed files and untracked files.
 fn is_dirty(submodule: &[u8]) -> bool {
     matches!(submodule, [b'S', _, changed, unknown] if *changed != b'.' || *unknown != b'.')
 }

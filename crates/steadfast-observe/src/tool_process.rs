@@ -1,8 +1,8 @@
-//! Which sessions have a process running that one of their tool calls started, as the environments in `/proc` tell.
+//! Finds the sessions that have a running process from one of their tool calls, by the environments in `/proc`.
 //!
-//! A host gives the processes of a tool call variables that its hooks and its servers do not get: Claude Code ends
-//! `AI_AGENT` in `_agent` (`_harness` for the others), Codex sets `CODEX_TOOL_CALL_ID`. Whatever a tool call starts
-//! inherits them, also when it leaves its parent and its terminal (`setsid`, `nohup`, a daemon).
+//! A host gives the processes of a tool call variables that its hooks and servers do not get: Claude Code ends
+//! `AI_AGENT` in `_agent` (`_harness` for the others), Codex sets `CODEX_TOOL_CALL_ID`. All descendants of a tool call
+//! inherit them, even if they leave its parent and its terminal (`setsid`, `nohup`, a daemon).
 
 use std::thread;
 use std::time::Duration;
@@ -13,33 +13,34 @@ use steadfast_system::{ProcessEntry, process_ids};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 
-/// How far up a process is looked for among its own.
+/// The most ancestors of this process that are excluded.
 const GENERATIONS: usize = 32;
 
-/// How often an empty environment is read, at most.
-const LOOKS_AT_EMPTY: usize = 50;
+/// The most reads of an empty environment.
+const READS_OF_EMPTY: usize = 50;
 
-/// So often an environment was empty beside a command line: the process was started without one.
-const CERTAINLY_EMPTY: usize = 3;
+/// After this many empty environments with a command line, the process was started without an environment.
+const SURELY_EMPTY: usize = 3;
 
-/// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
+/// Returns the sessions that have a running process from a tool call, each once. This process and its ancestors do not
+/// count.
 #[must_use]
 pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
-    // On a system that does not show the environment of its processes, this process cannot be seen either.
+    // If the system hides the environment of processes, it hides that of this process too.
     if ProcessEntry::of(std::process::id()).is_none() {
         return Fact::Unknown("this system does not show the environment of a process".into());
     }
-    match look(Deadline::after(budget)) {
+    match find_sessions(Deadline::after(budget)) {
         Ok(sessions) => Fact::Known(sessions),
         Err(error) => Fact::Unknown(format!("the process table cannot be read: {error}")),
     }
 }
 
-fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
+fn find_sessions(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for id in process_ids() {
         deadline.left()?;
-        // A process that has ended meanwhile, or another user's, cannot be read.
+        // Fails for a process that has ended meanwhile or belongs to another user.
         if let Some(environment) = read_environment(id, deadline)? {
             found.extend(tool_sessions(&environment).map(|session| (id, session)));
         }
@@ -56,20 +57,20 @@ fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
     Ok(sessions)
 }
 
-/// The environment of a process. `None`: it has ended, or belongs to another user.
+/// Reads the environment of a process. `None`: it has ended, or belongs to another user.
 ///
-/// While a process replaces its program the kernel shows an empty environment for some 100 µs. An empty one is
-/// therefore read again.
+/// While a process replaces its program, the kernel shows an empty environment for about 100 µs. So an empty one is
+/// read again.
 fn read_environment(id: u32, deadline: Deadline) -> Result<Option<Vec<u8>>, ObserveError> {
     let mut empty = 0;
-    for _ in 0..LOOKS_AT_EMPTY {
+    for _ in 0..READS_OF_EMPTY {
         let Ok(environment) = ProcessEntry::environment(id) else { return Ok(None) };
-        // A kernel thread, and a process that has ended, have no program.
-        if !environment.is_empty() || empty == CERTAINLY_EMPTY || ProcessEntry::link(id, "exe").is_err() {
+        // A kernel thread, or a process that has ended, has no program.
+        if !environment.is_empty() || empty == SURELY_EMPTY || ProcessEntry::link(id, "exe").is_err() {
             return Ok(Some(environment));
         }
         deadline.left()?;
-        // Between two programs there is no command line either; `env -i` leaves one.
+        // Between two programs the command line is empty too; with `env -i` it is not.
         match ProcessEntry::command_line(id) {
             Ok(line) if !line.is_empty() => empty += 1,
             _ => thread::sleep(Duration::from_micros(100)),
@@ -78,7 +79,7 @@ fn read_environment(id: u32, deadline: Deadline) -> Result<Option<Vec<u8>>, Obse
     Ok(None)
 }
 
-/// The sessions whose tool calls have given this environment to a process: one host may run inside another.
+/// Returns the sessions whose tool calls set this environment: a host may run inside another.
 fn tool_sessions(environment: &[u8]) -> impl Iterator<Item = String> {
     let (mut session, mut agent, mut project) = (None, None, false);
     let (mut thread, mut call) = (None, false);
@@ -97,7 +98,7 @@ fn tool_sessions(environment: &[u8]) -> impl Iterator<Item = String> {
     }
     let of_tool = match agent {
         Some(agent) => !agent.ends_with(b"_harness"),
-        // A version that does not say: hooks and servers have the project's folder, too.
+        // Versions without the variable: only hooks and servers have the project's folder.
         None => !project,
     };
     let found = [session.filter(|_| of_tool), thread.filter(|_| call)];

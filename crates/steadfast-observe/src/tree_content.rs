@@ -1,4 +1,4 @@
-//! Back from a tree id to the files: what lay at a path, and what is in no tree.
+//! Reads files from a tree id: the content at a path, and the ignored files that no tree has.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use crate::object_id::ObjectId;
 use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{EntryType, Mode};
 
-/// More names than this may not fit on a command line.
+/// More names may not fit on a command line.
 const AT_ONCE: usize = 200;
 
-/// What a tree holds at a path.
+/// The content of a tree at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InTree {
     Nothing,
     File {
-        /// As git would lay it down, with the filters for its path.
+        /// The bytes as git would check them out, with the filters for the path.
         bytes: Vec<u8>,
         executable: bool,
     },
-    /// Larger than was asked for: it is not read.
+    /// Larger than the caller's limit, so it is not read.
     Large {
         size: u64,
         executable: bool,
     },
-    /// The text of a link.
+    /// The target text of a link.
     Link(Vec<u8>),
     Folder,
-    /// A repository inside the repository.
+    /// A nested repository.
     Nested,
 }
 
@@ -48,8 +48,8 @@ struct Listed {
 }
 
 impl Checkout {
-    /// What a tree of [`Checkout::tree_id`] holds at these paths from the root, in their order. `private_dir` is the
-    /// folder that was given there.
+    /// Reads these paths, relative to the root, from a tree of [`Checkout::tree_id`], in their order. `private_dir` is
+    /// the folder given there.
     pub fn in_tree(
         &self,
         tree: &TreeId,
@@ -61,19 +61,19 @@ impl Checkout {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
         let deadline = Deadline::after(budget);
         fact(self.listed(tree, private_dir, &paths, deadline).and_then(|listed| {
-            let held = |path: &&Path| match listed.get(*path) {
-                Some(entry) => self.held(entry, path, private_dir, longest, deadline),
+            let read_entry = |path: &&Path| match listed.get(*path) {
+                Some(entry) => self.read_entry(entry, path, private_dir, longest, deadline),
                 None if listed.keys().any(|file| file.starts_with(path)) => Ok(InTree::Folder),
                 None => Ok(InTree::Nothing),
             };
-            paths.iter().map(held).collect()
+            paths.iter().map(read_entry).collect()
         }))
     }
 
-    /// What git passes over in these folders, or at these paths: no tree has it. A folder of which it passes over
-    /// everything is one path, with a `/` behind it.
+    /// Lists the ignored files in these folders or at these paths; no tree has them. A folder in which everything is
+    /// ignored is one path that ends in `/`.
     pub fn ignored(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Fact<Vec<PathBuf>> {
-        fact(self.passed_over(paths.iter().map(AsRef::as_ref), Deadline::after(budget)))
+        fact(self.ignored_in(paths.iter().map(AsRef::as_ref), Deadline::after(budget)))
     }
 
     fn listed(
@@ -101,7 +101,7 @@ impl Checkout {
         Ok(listed)
     }
 
-    fn held(
+    fn read_entry(
         &self,
         Listed { mode, id, size }: &Listed,
         path: &Path,
@@ -126,7 +126,7 @@ impl Checkout {
         }
     }
 
-    fn passed_over<'a>(
+    fn ignored_in<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
         deadline: Deadline,
@@ -148,13 +148,13 @@ impl Checkout {
         Ok(found)
     }
 
-    /// A git that finds the objects of our private index, too.
+    /// Returns a git that also finds the objects of the private index.
     fn git_with(&self, private_dir: &Path) -> Git {
         Git::at(&self.root).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternate(&private_dir.join("objects")))
     }
 }
 
-/// `100644 blob <id>      12\t<path>`; of a commit the size is `-`.
+/// `100644 blob <id>      12\t<path>`; the size of a commit is `-`.
 fn read_listed(line: &[u8]) -> Option<(PathBuf, Listed)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let mut fields = line[..tab].split(|byte| *byte == b' ').filter(|field| !field.is_empty());

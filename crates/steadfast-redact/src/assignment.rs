@@ -1,4 +1,4 @@
-//! `name=value` and `name: value` in all their dresses: shell, JSON, YAML, code, query, connection string.
+//! `name=value` and `name: value` in shell, JSON, YAML, code, query strings and connection strings.
 
 use crate::class::Class;
 use crate::name::{self, Kind, Name};
@@ -10,7 +10,7 @@ const LONGEST_NAME: usize = 48;
 const LONGEST_TYPE: usize = 32;
 const MOST_BLANKS: usize = 16;
 
-/// The secret that the `=` or `:` at `at` gives to a name.
+/// Finds the secret that the `=` or `:` at `at` assigns to a name.
 pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let separator = Separator::at(scan, at)?;
     let left = Left::of(scan, at);
@@ -42,29 +42,29 @@ pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         _ => (Setting::Bare, Class::Bare),
     };
     let found = value::value_at(scan, start, class);
-    value::judged(scan, found, name, setting).or_else(|| initial_value(scan, start, name))
+    value::finding_for(scan, found, name, setting).or_else(|| initial_value(scan, start, name))
 }
 
-/// The value behind a type: `password: &str = "x"`; `from` is where the type begins.
+/// Finds the value behind a type: `password: &str = "x"`. `from` is the start of the type.
 fn initial_value(scan: &mut Scanner<'_>, from: usize, name: &Name) -> Option<Finding> {
-    // Letters only: whatever else stands here might be a key, and is for the scanner to find.
+    // Letters only: other text here might be a key, which the scanner finds by itself.
     let named = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'&' | b'<' | b'>' | b':' | b'.' | b'\'' | b'_' | b' ');
     let equals = from + scan.bytes[from..].iter().take(LONGEST_TYPE).take_while(|b| named(b)).count();
     if equals == from || scan.byte(equals) != Some(b'=') {
         return None;
     }
     let literal = value::quoted_at(scan, scan.skip_blanks(equals + 1, MOST_BLANKS))?;
-    value::judged(scan, literal, name, Setting::Quoted)
+    value::finding_for(scan, literal, name, Setting::Quoted)
 }
 
 struct Separator {
-    /// A plain `=`, the only one that shells, queries and connection strings know.
+    /// A plain `=`, the only separator in shells, queries and connection strings.
     equals: bool,
     end: usize,
 }
 
 impl Separator {
-    /// `=`, `:`, `:=` or `=>`, and none of the operators that contain them.
+    /// Reads `=`, `:`, `:=` or `=>`, but no operator that contains one of them.
     fn at(scan: &Scanner<'_>, at: usize) -> Option<Self> {
         let next = scan.byte(at + 1);
         let before = scan.before(at);
@@ -82,7 +82,7 @@ impl Separator {
     }
 }
 
-/// What stands left of the separator.
+/// The name left of the separator, and its surroundings.
 struct Left {
     start: usize,
     end: usize,
@@ -118,7 +118,7 @@ impl Left {
         Self { start, end, before: scan.before(start), spaced, quoted, is_flag }
     }
 
-    /// Whether the name is one of two values: `ok ? 'pass' : 'fail'`.
+    /// Returns true if the name is one of two values: `ok ? 'pass' : 'fail'`.
     fn is_chosen(&self, scan: &Scanner<'_>) -> bool {
         let mut opening = self.start.saturating_sub(1);
         while self.start - opening < MOST_BLANKS && matches!(scan.before(opening), Some(b' ' | b'\t' | b'\\')) {
@@ -127,7 +127,7 @@ impl Left {
         self.quoted && self.spaced && scan.before(opening) == Some(b'?')
     }
 
-    /// Whether the quote at `start` closes one that opened before the name: `"DB_PASSWORD=" + x`.
+    /// Returns true if the quote at `start` closes one that opened before the name: `"DB_PASSWORD=" + x`.
     fn is_closed_at(&self, scan: &Scanner<'_>, start: usize) -> bool {
         let quote = match scan.bytes.get(start..) {
             Some([b'\\', quote @ (b'"' | b'\''), ..] | [quote @ (b'"' | b'\''), ..]) => *quote,
@@ -137,7 +137,7 @@ impl Left {
     }
 }
 
-/// `--- PASS: TestLogin`: what test runners print.
+/// `--- PASS: TestLogin`, as test runners print it.
 fn is_verdict(scan: &Scanner<'_>, left: &Left, start: usize) -> bool {
     scan.bytes[left.start..left.end].eq_ignore_ascii_case(b"pass") && !value::opens_quoted(scan, start)
 }

@@ -15,17 +15,15 @@ pub(crate) enum Class {
     Dotted,
     /// Base64 with `+`, `/` and `=`.
     Base64,
-    /// What a bearer token may hold, and what a URL leaves of base64 (`%3D`).
+    /// Bytes of a bearer token, and of base64 in a URL (`%3D`).
     Credential,
     /// An unquoted value in a file, a log or code.
     Bare,
     /// An unquoted word of a shell command.
     Shell,
-    /// A value in a query string.
     Query,
     /// The part of a URL up to the path.
     Authority,
-    /// The rest of a header line.
     Line,
 }
 
@@ -83,24 +81,23 @@ const fn members() -> [u16; 256] {
     table
 }
 
-/// The runs found last, so that a run is walked once however many secrets seem to begin in it.
+/// The last run found for each class, so that a run is walked once even if many secrets seem to begin in it.
 ///
-/// Without it `sk-sk-sk-…` costs the square of its length: every `sk-` starts a run that goes on to the end.
+/// Without it `sk-sk-sk-…` takes quadratic time: every `sk-` starts a run to the end of the text.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    /// By part of the rule, then by class: where the run was entered and where it ends.
+    /// Indexed by part of the rule, then by class: start and end of the run.
     last: [[(usize, usize); CLASSES]; Self::PARTS],
 }
 
 impl Runs {
-    /// How many runs a rule may have.
     pub(crate) const PARTS: usize = 3;
 
     pub(crate) const fn new() -> Self {
         Self { last: [[(0, 0); CLASSES]; Self::PARTS] }
     }
 
-    /// Where the run of `class` from `from` ends; `part` is which run of its rule this is.
+    /// Returns the end of the run of `class` that begins at `from`. `part` is the position of this run in its rule.
     pub(crate) fn end(&mut self, bytes: &[u8], part: usize, class: Class, from: usize) -> usize {
         let (entered, end) = &mut self.last[part][class as usize];
         if *entered <= from && from < *end {

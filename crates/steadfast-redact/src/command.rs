@@ -1,4 +1,4 @@
-//! Commands that take a password behind a one-letter flag.
+//! Commands that take a password after a one-letter flag.
 
 use Argument::{Attached, Either, Separate};
 
@@ -51,14 +51,15 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("ldapmodify", b'w', Separate),
 ];
 
-/// How far before a flag its command is looked for; a constant, so that many flags stay linear.
+/// The distance before a flag in which its command is searched, in bytes. It is constant, so that many flags stay
+/// linear.
 const REACH: usize = 128;
 
 pub(crate) fn uses(flag: u8) -> bool {
     matches!(flag, b'p' | b'P' | b'a' | b'w')
 }
 
-/// The command to which the flag at `at` belongs, if the flag means a password to it.
+/// Returns the command of the flag at `at`, if the flag is its password.
 pub(crate) fn before(scan: &Scanner<'_>, at: usize, flag: u8) -> Option<&'static Command> {
     let reach = &scan.bytes[scan.floor.max(at.saturating_sub(REACH))..at];
     let begin = reach.iter().rposition(|b| matches!(b, b'\n' | b';' | b'|' | b'&' | b'(')).map_or(0, |i| i + 1);

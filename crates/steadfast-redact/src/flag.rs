@@ -1,4 +1,4 @@
-//! Secrets behind flags: `--password x`, `-u user:x`, `mysql -px`.
+//! Secrets after flags: `--password x`, `-u user:x`, `mysql -px`.
 
 use crate::class::Class;
 use crate::name::{self, Kind, Name, Where};
@@ -11,7 +11,7 @@ const LONGEST_USER: usize = 64;
 const MOST_BLANKS: usize = 16;
 static PASSWORD: Name = Name { ending: "", place: Where::Word, kind: Kind::Password, rule: "password" };
 
-/// The secret given to the flag whose letters begin at `at`, right behind `-`.
+/// Finds the secret given to the flag whose letters begin at `at`, directly after `-`.
 pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let long = scan.before(at - 1) == Some(b'-');
     let dashes = if long { at - 2 } else { at - 1 };
@@ -37,12 +37,12 @@ pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         Kind::Authorization => header::credentials(scan, start, name),
         Kind::Password | Kind::Token | Kind::Harmless => {
             let found = value::value_at(scan, start, Class::Shell);
-            value::judged(scan, found, name, Setting::Given)
+            value::finding_for(scan, found, name, Setting::Given)
         }
     }
 }
 
-/// Where the argument begins behind a flag that ends at `end`: after blanks, or in a list after `",`.
+/// Returns the start of the argument of a flag that ends at `end`: after blanks, or after `",` in a list.
 fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
     let listed = match scan.bytes.get(end..)? {
         [b'"' | b'\'', b',', ..] => end + 2,
@@ -50,7 +50,7 @@ fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
         _ => end,
     };
     let start = scan.skip_blanks(listed, MOST_BLANKS);
-    // A backtick is a command to the shell, and a quotation in prose ("-Pass `x` to it", in a diff).
+    // A backtick opens a command in a shell, and a quotation in prose ("-Pass `x` to it", in a diff).
     (start > end && scan.byte(start).is_some_and(|b| b != b'`')).then_some(start)
 }
 
@@ -67,10 +67,10 @@ fn password_of_user(scan: &mut Scanner<'_>, end: usize) -> Option<Finding> {
         return None;
     }
     let password = Value { start: pair.start + colon + 1, ..pair };
-    value::judged(scan, Value { quoted: false, ..password }, &PASSWORD, Setting::Given)
+    value::finding_for(scan, Value { quoted: false, ..password }, &PASSWORD, Setting::Given)
 }
 
-/// A one-letter flag that means a password to the command before it.
+/// Finds the value of a one-letter flag that means a password to the command before it.
 fn short(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let letter = scan.byte(at)?;
     if !command::uses(letter) {
@@ -87,5 +87,5 @@ fn short(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     // `docker run --name mysql -p3306:3306`
     let ports = scan.bytes[found.start..found.end].iter().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
         && scan.bytes[found.start..found.end].contains(&b':');
-    if ports { None } else { value::judged(scan, found, &PASSWORD, Setting::Given) }
+    if ports { None } else { value::finding_for(scan, found, &PASSWORD, Setting::Given) }
 }

@@ -1,12 +1,12 @@
-//! Secrets out of text that is JSON: out of its strings, so that it stays JSON.
+//! Removes secrets from the strings of a JSON text, so that it stays valid JSON.
 
 use std::borrow::Cow;
 
 use crate::redact;
 
-/// The document with every secret in a string or a key replaced; borrowed when there is none.
+/// Replaces the secrets in all strings and keys of the document. Borrows the document if there is none.
 ///
-/// What is no string is left as it is. In a text that is no JSON, whatever stands between quotes is taken for a string.
+/// Everything outside strings stays as it is. In a text that is not JSON, all text between quotes counts as a string.
 pub fn redact_json(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut clean = String::new();
@@ -31,19 +31,18 @@ pub fn redact_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Secrets out of a text that is meant for somebody to read and may be JSON, or several documents of it in lines.
+/// Redacts a text for people that may be JSON, or several JSON documents in lines.
 pub fn redact_document(text: &str) -> Cow<'_, str> {
     let is_json = text.trim_start().starts_with(['{', '['])
         && serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>().all(|part| part.is_ok());
     if is_json { redact_json(text) } else { redact(text) }
 }
 
-/// A string of the document.
 struct Literal {
-    /// Where it ends: at its quote, or with the text.
+    /// Its end: the closing quote, or the end of the text.
     close: usize,
-    /// One word in lower case: a key or a value of ours, and no secret. Most strings of a journal's line are, and a hook
-    /// waits for this.
+    /// One lower-case word: a key or value of ours, never a secret. Most strings of a journal line are such words, and
+    /// a hook waits for this scan.
     is_plain: bool,
 }
 
@@ -63,7 +62,7 @@ fn literal(bytes: &[u8], from: usize) -> Literal {
     Literal { close: at.min(bytes.len()), is_plain }
 }
 
-/// The string in quotes, if there is a secret in it.
+/// Returns the redacted string in quotes, or `None` if it has no secret.
 fn redacted(inner: &str) -> Option<String> {
     let text = match inner.contains('\\') {
         true => serde_json::from_str(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::<str>::Owned),

@@ -1,18 +1,19 @@
-//! Secrets out of text.
+//! Removes secrets from text. Pure: no files, no regular expressions, linear time.
 //!
-//! What is stored passes one of these doors: an event before it is decided on (`steadfast-hook/src/privacy.rs`), a line of
-//! the journal, a parameter of a statement of the ledger (`ledger/bind.rs`), a file beside them. What is shown passes
-//! another: `output.rs` of the binary, the answer of a hook, a message of the MCP server, a rendered page, an agent's log.
-//! The command of a check is kept as given where it is executed from, and redacted where it is shown.
-//! Three ways lead to a secret: a **token** that shows
-//! itself by its own shape (`rule/table.rs`), a **name** that announces a value (`password=`, `"api_key":`,
-//! `--token`; `name.rs`), and a **place** that always holds one (`user:password@` in a URL, `Authorization:`,
-//! `mysql -p…`). A new key format is one line in `rule/table.rs` with its examples beside it.
+//! Stored text is redacted on its way in: events before they are decided on (`steadfast-hook/src/privacy.rs`), journal
+//! lines, statement parameters of the ledger (`ledger/bind.rs`), the files beside them. Shown text is redacted on its
+//! way out: `output.rs` of the binary, answers of the hook, MCP messages, rendered pages, agent logs. The command of a
+//! check is stored as given, because it is executed from there, and redacted where it is shown.
 //!
-//! What is left alone on purpose: references (`$TOKEN`, `${X}`, `<your-token>`, `{{ x }}`), fillers (`xxxx`, `***`),
-//! and the placeholders that everybody commits (`changeme`, `postgres`, a password equal to its user name), because
-//! a journal in which every example is blacked out helps nobody; `placeholder.rs` has the list. What is missed
-//! knowingly is listed, and tested, in `tests/misses.rs`.
+//! Three kinds of rules find a secret: a **token** has a shape of its own (`rule/table.rs`), a **name** announces a
+//! value (`password=`, `"api_key":`, `--token`; `name.rs`), and a **place** always holds one (`user:password@` in a
+//! URL, `Authorization:`, `mysql -p…`). A new key format is one line in `rule/table.rs`, with examples.
+//!
+//! Left as they are: references (`$TOKEN`, `${X}`, `<your-token>`, `{{ x }}`), fillers (`xxxx`, `***`) and the usual
+//! placeholders (`changeme`, `postgres`, a password equal to its user name). A journal that blacks out every example is
+//! useless. `placeholder.rs` has the list; `tests/misses.rs` lists and tests the known misses.
+//!
+//! Start with [`redact`], then `scan.rs`.
 
 mod assignment;
 mod class;
@@ -38,7 +39,7 @@ pub use json::{redact_document, redact_json};
 
 use scan::Scanner;
 
-/// The text with every secret replaced by `[redacted:<rule>]`; borrowed when there is none.
+/// Replaces every secret in the text by `[redacted:<rule>]`. Borrows the text if there is none.
 ///
 /// One pass, linear in the length of the text, and idempotent.
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -57,7 +58,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Whether [`redact`] would change the text.
+/// Returns true if [`redact`] would change the text.
 pub fn contains_secret(text: &str) -> bool {
     Scanner::new(text).next().is_some()
 }

@@ -1,4 +1,4 @@
-//! `[redacted:<rule>]`, written and recognised again.
+//! Writes and recognises `[redacted:<rule>]`.
 
 const OPENING: &[u8] = b"[redacted:";
 const LONGEST_RULE: usize = 40;
@@ -9,7 +9,7 @@ pub(crate) fn write(out: &mut String, rule: &str) {
     out.push(']');
 }
 
-/// Where a whole marker that begins at `at` ends.
+/// Returns the end of the complete marker that begins at `at`.
 pub(crate) fn end_at(bytes: &[u8], at: usize) -> Option<usize> {
     let rule = bytes.get(at..)?.strip_prefix(OPENING)?;
     let length = rule
@@ -19,7 +19,7 @@ pub(crate) fn end_at(bytes: &[u8], at: usize) -> Option<usize> {
     (length > 0 && rule[length] == b']').then_some(at + OPENING.len() + length + 1)
 }
 
-/// Where the first whole marker at or behind `from` begins.
+/// Returns the start of the first complete marker at or after `from`.
 pub(crate) fn first_from(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {

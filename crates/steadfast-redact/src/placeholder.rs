@@ -1,12 +1,12 @@
-//! Values that stand where a secret will be, and are none.
+//! Placeholders: values that are not secrets although their name announces one.
 
-/// How much of a value is read.
+/// The part of a value that is read, in bytes.
 const READ: usize = 64;
 
 /// Whole values, in lower case and without `-`, `_` and spaces.
 ///
-/// The second block is real passwords, in the sense that somebody's container accepts them. They are the defaults
-/// everybody knows and every README prints, so hiding them protects nothing.
+/// The second block holds default passwords that every README prints. Some containers accept them, but hiding them
+/// protects nothing.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "any", "auto", "bearer", "bool", "boolean", "bytes", "default", "disabled", "dummy", "empty", "enabled", "env",
@@ -18,30 +18,32 @@ const WORDS: &[&str] = &[
     "admin", "changeit", "changeme", "guest", "minioadmin", "postgres", "root",
 ];
 
-/// Beginnings of placeholders, when only words follow: `your-token`, `e2e_test_secret`.
+/// First words of placeholders that only words follow: `your-token`, `e2e_test_secret`.
 const FIRST_WORDS: &[&str] = &[
     "your", "my", "test", "testing", "e2e", "dummy", "fake", "mock", "sample", "insert", "replace", "enter", "some",
     "dev", "local", "invalid",
 ];
 
-/// Whether the value is a reference, a filler or a well-known default.
+/// Returns true if the value is a reference, a filler or a well-known default.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
-    refers(value) || fills(value) || is_sample(value) || is_word(value)
+    is_reference(value) || is_filler(value) || is_sample(value) || is_word(value)
 }
 
 /// `$TOKEN`, `${X}`, `$(cmd)`, `{{ x }}`, `<x>`, `%s`, `@file`, `[x]`, `*****`, `--flag`.
-fn refers(value: &[u8]) -> bool {
-    let opens = match *value {
+fn is_reference(value: &[u8]) -> bool {
+    let has_opening = match *value {
         [b'$' | b'%', second, ..] => second.is_ascii_alphabetic() || matches!(second, b'_' | b'{' | b'(' | b'$'),
         [b'$' | b'<' | b'{' | b'[' | b'(' | b'*' | b'-' | b'@', ..] => true,
         _ => false,
     };
-    opens || value.starts_with("…".as_bytes()) || value.windows(2).any(|pair| matches!(pair, b"${" | b"$(" | b"{{"))
+    has_opening
+        || value.starts_with("…".as_bytes())
+        || value.windows(2).any(|pair| matches!(pair, b"${" | b"$(" | b"{{"))
 }
 
 /// One or two bytes over and over: `xxxx`, `....`, `x-x-x-x`.
-fn fills(value: &[u8]) -> bool {
+fn is_filler(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     let second = value.iter().find(|&&b| b != first);
     second.is_none_or(|second| value.iter().all(|b| *b == first || b == second))
@@ -49,11 +51,16 @@ fn fills(value: &[u8]) -> bool {
 
 /// `AKIA…EXAMPLE`, `sk-ant-your-key`, `ghp_xxxxabcd`.
 pub(crate) fn is_sample(value: &[u8]) -> bool {
-    let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
-    holds(b"EXAMPLE") || holds(b"example") || holds(b"xxxx") || holds(b"XXXX") || holds(b"...") || says_yours(value)
+    let contains = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    contains(b"EXAMPLE")
+        || contains(b"example")
+        || contains(b"xxxx")
+        || contains(b"XXXX")
+        || contains(b"...")
+        || contains_your(value)
 }
 
-fn says_yours(value: &[u8]) -> bool {
+fn contains_your(value: &[u8]) -> bool {
     value.windows(5).any(|window| window[..4].eq_ignore_ascii_case(b"your") && matches!(window[4], b'-' | b'_'))
 }
 
@@ -73,8 +80,8 @@ fn begins_as_placeholder(value: &[u8]) -> bool {
     FIRST_WORDS.iter().any(|word| value[..end].eq_ignore_ascii_case(word.as_bytes())) && reads_as_words(&value[end..])
 }
 
-/// Whether every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a short number, or a word with at most one
-/// short number in it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, `Uint8Array`, but no random text.
+/// Returns true if every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a short number, or a word with at most
+/// one short number in it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, `Uint8Array`, but no random text.
 pub(crate) fn reads_as_words(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
     value.split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'@' | b' ')).all(reads_as_word)
@@ -90,7 +97,7 @@ fn reads_as_word(part: &[u8]) -> bool {
     whole && digits <= LONGEST_NUMBER && is_spelled(&part[..head]) && is_spelled(tail)
 }
 
-/// Letters in one of the ways people write words together.
+/// Letters in a usual spelling of joined words: one case, or camel case.
 fn is_spelled(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
     const SHORTEST_HUMP: usize = 3;

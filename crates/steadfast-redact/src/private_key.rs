@@ -3,10 +3,10 @@
 use crate::scan::Scanner;
 
 const LONGEST_LABEL: usize = 64;
-/// Shorter bodies are talk about keys: `grep -- '-----BEGIN PRIVATE KEY-----' *.pem`.
+/// Shorter bodies are text about keys: `grep -- '-----BEGIN PRIVATE KEY-----' *.pem`.
 const SHORTEST_LINE: usize = 16;
 
-/// The block whose `BEGIN ` is at `begin`; a block that was cut goes on to the end of the text.
+/// Finds the block whose `BEGIN ` is at `begin`. A truncated block extends to the end of the text.
 pub(crate) fn block(scan: &mut Scanner<'_>, begin: usize) -> Option<(usize, usize)> {
     let start = dashes_before(scan, begin)?;
     let header = &scan.bytes[begin..scan.bytes.len().min(begin + LONGEST_LABEL)];
@@ -16,7 +16,7 @@ pub(crate) fn block(scan: &mut Scanner<'_>, begin: usize) -> Option<(usize, usiz
     }
     let body = begin + label + header[label..].iter().take_while(|&&b| b == b'-').count();
     let read = key_beginning(&scan.bytes[body..])?;
-    // What is read decides; where the block ends does not, so a marker may lie in it.
+    // The bytes read so far decide; the end of the block does not, so it may contain a marker.
     scan.untouched(body + read - 1).then(|| (start, block_end(scan.bytes, body).min(scan.ceiling())))
 }
 
@@ -27,7 +27,7 @@ fn dashes_before(scan: &Scanner<'_>, begin: usize) -> Option<usize> {
     (dashes >= 4).then(|| after - dashes)
 }
 
-/// The length of a line break (real or written `\n`) with something like base64 or a `Proc-Type:` header behind it.
+/// Returns the length of a line break (real or written `\n`) plus the base64 or the `Proc-Type:` header after it.
 fn key_beginning(body: &[u8]) -> Option<usize> {
     let breaks = body.iter().take(8).take_while(|&&b| b.is_ascii_whitespace() || b == b'\\').count();
     let letters = &body[breaks..];

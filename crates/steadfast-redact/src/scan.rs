@@ -1,4 +1,4 @@
-//! The one pass over the text.
+//! The single pass over the text.
 
 use crate::class::{Class, Runs};
 use crate::{assignment, flag, marker, rule};
@@ -10,29 +10,28 @@ pub(crate) struct Finding {
     pub(crate) rule: &'static str,
 }
 
-/// Walks the text and yields findings in order, none overlapping.
+/// Walks the text and yields findings in order, without overlaps.
 ///
-/// Work is done only where a word begins and at `=` and `:`. Whatever is looked at ahead of that is either bounded or
-/// remembered in `runs`, which keeps the whole linear.
+/// It works only at the beginning of a word and at `=` and `:`. Every look ahead is bounded or remembered in `runs`, so
+/// the whole pass is linear.
 ///
-/// A second pass over the replaced text finds nothing, because three things hold at every such place:
+/// A second pass over the redacted text finds nothing, because three things hold at each of these places:
 ///
-/// 1. It looks back no further than `floor`. Between there and the place both passes see the same bytes.
-/// 2. It finds nothing if it had to read a marker ahead of it, or the first byte of a secret that will be one
-///    ([`Scanner::untouched`]). What it finds in the second pass it therefore finds from bytes that the first pass
-///    saw too.
-/// 3. It is looked at before a secret that is found from further left is given out (`pending`). So the text between
-///    a flag and its value is never skipped.
+/// 1. A rule looks back no further than `floor`. From there to the place both passes see the same bytes.
+/// 2. A rule fails if it had to read a marker ahead of it, or the first byte of a secret that will become one
+///    ([`Scanner::untouched`]). So whatever the second pass finds, it finds from bytes that the first pass saw too.
+/// 3. The text before a finding is scanned before the finding is yielded (`pending`), even if the finding begins left
+///    of the place that found it. So the text between a flag and its value is never skipped.
 #[derive(Debug)]
 pub(crate) struct Scanner<'t> {
     pub(crate) bytes: &'t [u8],
     pub(crate) runs: Runs,
-    /// Nothing before this may be looked at: it is already replaced, or was so when the text came in.
+    /// Lower limit for looking back: text before this is redacted already, now or before it came in.
     pub(crate) floor: usize,
     at: usize,
-    /// Found, but not given out before the text left of it is looked at once more. The last one begins first.
+    /// Findings that wait until the text left of them is scanned again. The last one begins first.
     pending: Vec<Finding>,
-    /// Where the first marker behind some former floor begins; looked up when something is found.
+    /// Start of the first marker after an earlier floor; looked up when something is found.
     next_marker: Option<usize>,
 }
 
@@ -45,12 +44,12 @@ impl<'t> Scanner<'t> {
         self.bytes.get(at).copied()
     }
 
-    /// The byte before `at`, if it may be looked at.
+    /// Returns the byte before `at`, unless it lies before the floor.
     pub(crate) fn before(&self, at: usize) -> Option<u8> {
         if at > self.floor { self.byte(at - 1) } else { None }
     }
 
-    /// Whether nothing from here to `last`, the last byte that was read, is a marker or will be one.
+    /// Returns true if no byte from the floor to `last`, the last byte read, is or will be part of a marker.
     pub(crate) fn untouched(&mut self, last: usize) -> bool {
         let marker = match self.next_marker {
             Some(marker) if marker >= self.floor => marker,
@@ -60,7 +59,7 @@ impl<'t> Scanner<'t> {
         last < marker && last < self.ceiling()
     }
 
-    /// Nothing from here on may be looked at: it is found already.
+    /// The start of the next pending finding: upper limit for looking ahead.
     pub(crate) fn ceiling(&self) -> usize {
         self.pending.last().map_or(usize::MAX, |finding| finding.start)
     }
@@ -69,13 +68,14 @@ impl<'t> Scanner<'t> {
         self.runs.end(self.bytes, 0, class, from)
     }
 
-    /// The first of at most `limit` bytes from `from` that is neither space nor tab.
+    /// Skips at most `limit` spaces and tabs, and returns the position after them.
     pub(crate) fn skip_blanks(&self, from: usize, limit: usize) -> usize {
         let blanks = self.bytes[from.min(self.bytes.len())..].iter().take(limit);
         from + blanks.take_while(|&&b| b == b' ' || b == b'\t').count()
     }
 
-    /// The secret that begins with the word at `start`, behind a byte that may change where the word begins.
+    /// Finds the secret that begins with the word at `start`. The byte before it may belong to a flag or an escape,
+    /// which changes where the word begins.
     fn word_behind_sign(&mut self, start: usize) -> Option<Finding> {
         if self.before(start) == Some(b'-')
             && let Some(finding) = flag::value_of(self, start)
@@ -88,8 +88,8 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// The length of an escape's letters at the beginning of a word, behind which the real word begins: `\n` in a
-    /// quoted text, `%3D` in a URL, `[31m` from a terminal.
+    /// Returns the length of the escape at the beginning of a word: `\n` in a quoted text, `%3D` in a URL, `[31m` from
+    /// a terminal. The real word begins after it.
     fn escape_length(&self, start: usize) -> usize {
         match (self.before(start), &self.bytes[start..]) {
             (Some(b'\\'), [b'n' | b'r' | b't', ..]) => 1,
@@ -102,7 +102,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn leave(&mut self, finding: Finding) -> Finding {
+    fn emit(&mut self, finding: Finding) -> Finding {
         self.at = finding.end;
         self.floor = finding.end;
         finding
@@ -126,9 +126,9 @@ impl Iterator for Scanner<'_> {
                 Sort::Letter => rule::find(self, at),
                 Sort::Separator => assignment::value_at(self, at),
                 Sort::Bracket => {
-                    if let Some(behind) = marker::end_at(bytes, at) {
-                        at = behind;
-                        self.floor = behind;
+                    if let Some(end_of_marker) = marker::end_at(bytes, at) {
+                        at = end_of_marker;
+                        self.floor = end_of_marker;
                         continue;
                     }
                     None
@@ -136,7 +136,7 @@ impl Iterator for Scanner<'_> {
             };
             if let Some(finding) = found {
                 if finding.start <= at {
-                    return Some(self.leave(finding));
+                    return Some(self.emit(finding));
                 }
                 end = finding.start;
                 self.pending.push(finding);
@@ -150,20 +150,19 @@ impl Iterator for Scanner<'_> {
             }
         }
         self.at = at;
-        self.pending.pop().map(|finding| self.leave(finding))
+        self.pending.pop().map(|finding| self.emit(finding))
     }
 }
 
-/// What a byte is to the scanner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     Plain,
     Letter,
     /// `=`, `:`
     Separator,
-    /// May open a marker, or the colour of a terminal.
+    /// May open a marker, or a colour sequence of a terminal.
     Bracket,
-    /// A word behind it may be a flag, or begin with what is left of an escape.
+    /// The word after it may be a flag, or begin with the rest of an escape.
     Sign,
 }
 

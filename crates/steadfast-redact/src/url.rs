@@ -8,8 +8,8 @@ use crate::value::{self, Setting, Value};
 const LONGEST_USER: usize = 64;
 static PASSWORD: Name = Name { ending: "", place: Where::Word, kind: Kind::Password, rule: "url-password" };
 
-/// The password behind the `:` at `colon`, when that stands in the user part of a URL; `word` is where the name left
-/// of the colon begins.
+/// Finds the password after the `:` at `colon`, if the colon is in the user part of a URL. `word` is the start of the
+/// name left of the colon.
 pub(crate) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) -> Option<Finding> {
     if !matches!(scan.before(word), Some(b'/' | b'%' | b'+' | b'~' | b'$' | b'}')) {
         return None;
@@ -22,7 +22,7 @@ pub(crate) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) 
     if scan.bytes[user..colon] == scan.bytes[password.start..password.end] {
         return None;
     }
-    value::judged(scan, password, &PASSWORD, Setting::Given)
+    value::finding_for(scan, password, &PASSWORD, Setting::Given)
 }
 
 fn user_start(scan: &Scanner<'_>, colon: usize) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! The value behind a name: how far it goes, and whether it is a secret.
+//! The value after a name: its extent, and whether it is a secret.
 
 use crate::class::Class;
 use crate::name::{Kind, Name};
@@ -6,14 +6,14 @@ use crate::placeholder::{is_placeholder, reads_as_words};
 use crate::rule;
 use crate::scan::{Finding, Scanner};
 
-/// How sure the surroundings are that a value is meant literally.
+/// The certainty, from the surroundings, that a value is literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Setting {
     /// `password: x`, `token=x`: as often code or prose as a value.
     Bare,
     /// `"password": "x"`, `token = 'x'`.
     Quoted,
-    /// `FOO_TOKEN=x`, `--password x`, `?token=x`: nothing but a value can stand there.
+    /// `FOO_TOKEN=x`, `--password x`, `?token=x`: always a value.
     Given,
 }
 
@@ -22,14 +22,14 @@ pub(crate) struct Value {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) quoted: bool,
-    /// The last byte that had to be read to know where the value ends.
+    /// The last byte that was read to find the end of the value.
     pub(crate) last_read: usize,
 }
 
-/// How much of a value is judged.
+/// The part of a value that is judged, in bytes.
 const READ: usize = 128;
 
-/// The value that begins at `at`, quoted or of the class `unquoted`.
+/// Reads the value that begins at `at`: quoted, or a run of the class `unquoted`.
 pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Value {
     if let Some(value) = quoted_at(scan, at) {
         return value;
@@ -38,12 +38,12 @@ pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Va
     Value { start: at, end: before_backslash(scan, at, run_end), quoted: false, last_read: run_end }
 }
 
-/// The end of a run without the backslash that belongs to the quote behind it: `"{\"token\": …\"}"`.
+/// Returns the end of a run without the backslash of an escaped closing quote: `"{\"token\": …\"}"`.
 pub(crate) fn before_backslash(scan: &Scanner<'_>, start: usize, end: usize) -> usize {
     if end > start && scan.bytes[end - 1] == b'\\' { end - 1 } else { end }
 }
 
-/// The quote that opens a value, whether a backslash stands before it, and where the value begins.
+/// Returns the quote that opens a value, true if a backslash precedes it, and the start of the value.
 fn opening_quote(scan: &Scanner<'_>, at: usize) -> Option<(u8, bool, usize)> {
     match scan.bytes.get(at..)? {
         [quote @ (b'"' | b'\'' | b'`'), ..] => Some((*quote, false, at + 1)),
@@ -57,7 +57,7 @@ pub(crate) fn opens_quoted(scan: &Scanner<'_>, at: usize) -> bool {
     opening_quote(scan, at).is_some()
 }
 
-/// A value in quotes on one line; `b"…"`, `\"…\"` too.
+/// Reads a quoted value on one line, also `b"…"` and `\"…\"`.
 pub(crate) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
     let (quote, escaped, start) = opening_quote(scan, at)?;
     let mut end = start;
@@ -74,8 +74,9 @@ pub(crate) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
     Some(Value { start, end, quoted: true, last_read })
 }
 
-/// The finding, if `value` is what `name` announces. A key that shows its own shape gives the more telling label.
-pub(crate) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
+/// Returns the finding if `value` is the kind of secret that `name` announces. If the value matches a token rule, the
+/// finding gets that rule's more specific label.
+pub(crate) fn finding_for(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
     if value.start >= value.end {
         return None;
     }
@@ -84,7 +85,7 @@ pub(crate) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting:
     }
     let text = &scan.bytes[value.start..value.end.min(value.start + READ)];
     let setting = if value.quoted { setting.max(Setting::Quoted) } else { setting };
-    let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats(text, name));
+    let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats_name(text, name));
     (secret && scan.untouched(value.last_read)).then_some(Finding {
         start: value.start,
         end: value.end,
@@ -110,11 +111,12 @@ fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {
             text.len() >= 8 && !spaced && has_letter_and_digit(text) && !reads_as_words(text) && !is_code(text)
         }
     };
-    shaped && !is_placeholder(text) && !points_elsewhere(text)
+    shaped && !is_placeholder(text) && !is_location(text)
 }
 
-/// `privateKey: ed25519PrivateKey`, `PASSWORD: 'passwordShare'`: another name, with the announcing one in it.
-fn repeats(text: &[u8], name: &Name) -> bool {
+/// `privateKey: ed25519PrivateKey`, `PASSWORD: 'passwordShare'`: the value is another name that contains the announcing
+/// one.
+fn repeats_name(text: &[u8], name: &Name) -> bool {
     let ending = name.ending.as_bytes();
     let holds = |text: &[u8]| !ending.is_empty() && text.windows(ending.len()).any(|w| w.eq_ignore_ascii_case(ending));
     match name.kind {
@@ -123,8 +125,8 @@ fn repeats(text: &[u8], name: &Name) -> bool {
     }
 }
 
-/// Paths, URLs and the names that secret managers give to secrets.
-fn points_elsewhere(text: &[u8]) -> bool {
+/// Paths, URLs and names that secret managers give to secrets.
+fn is_location(text: &[u8]) -> bool {
     let path = [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|root| text.starts_with(root));
     path && reads_as_words(text.strip_prefix(b"~").unwrap_or(text))
         || text.windows(3).any(|window| window == b"://")
@@ -140,18 +142,18 @@ fn is_label(text: &[u8]) -> bool {
 /// `"password": "user.password"`, `"^(token)$"`, `"%(password)s"`.
 fn is_expression(text: &[u8]) -> bool {
     is_path_of_names(text)
-        || holds_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
+        || contains_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
 }
 
-/// Brackets, operators, `enable=true`; `=` at the end is base64's.
+/// Brackets, operators, `enable=true`. A `=` at the end belongs to base64.
 fn is_code(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'(' | b'[' | b'{' | b'\\'))
         || matches!(text.first(), Some(b'&' | b'!' | b'#' | b'|' | b'>' | b'=' | b'?' | b'/' | b':' | b'.'))
-        || holds_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+"])
+        || contains_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+"])
         || text.iter().rev().skip_while(|b| **b == b'=').any(|b| *b == b'=')
 }
 
-/// `self.password2`, `snake_case_name1`: more than one word, and nothing but words.
+/// `self.password2`, `snake_case_name1`: several words and nothing else.
 fn is_path_of_names(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'.' | b'_' | b'-' | b'/' | b':')) && reads_as_words(text)
 }
@@ -165,6 +167,6 @@ fn has_letter_and_digit(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic)
 }
 
-fn holds_any_pair(text: &[u8], pairs: &[&[u8; 2]]) -> bool {
+fn contains_any_pair(text: &[u8], pairs: &[&[u8; 2]]) -> bool {
     text.windows(2).any(|window| pairs.iter().any(|pair| pair.as_slice() == window))
 }

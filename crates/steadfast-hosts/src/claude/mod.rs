@@ -1,5 +1,3 @@
-//! Claude Code.
-
 mod tasks;
 pub(crate) mod transcript;
 mod wire;

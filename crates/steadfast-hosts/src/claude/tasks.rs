@@ -1,5 +1,5 @@
-//! The lists of tasks that Claude Code keeps in `~/.claude/tasks/<list>/<id>.json`. Only ever read: whoever writes there
-//! needs the lock of its own protocol, and what is half written now is whole in a moment.
+//! Reads the task lists of Claude Code: `~/.claude/tasks/<list>/<id>.json`. Never writes them: a writer needs the lock
+//! of Claude Code's own protocol. A file that is half-written now is complete a moment later.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,45 +10,43 @@ use steadfast_model::{ListItem, SessionId, TaskId};
 
 use crate::shape::{cut, kept_item};
 
-/// A description is a few lines; what is longer than this is none.
+/// The longest file of a task, in bytes; a longer one counts as unreadable. A description has a few lines.
 const LONGEST: u64 = 64 << 10;
 
-/// The most files that are looked at.
 const FILES: usize = 10_000;
 
-/// How much of a session's id is in the name of the team it leads, in characters.
+/// The part of a session id in the name of the team that the session leads, in characters.
 const TEAM_NAME: usize = 8;
 
-/// The most faults that are told.
-const TOLD: usize = 3;
+const REPORTED: usize = 3;
 
-/// A list as it is on the disk.
+/// A task list on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptList {
-    /// The way people count.
+    /// Sorted by number.
     pub items: Vec<ListItem>,
-    /// Items that are there and could not be read.
     pub unread: Vec<TaskId>,
-    /// What is said of those: a few, each with why.
+    /// The reasons for the first few unread items.
     pub faults: Vec<String>,
-    /// The time was up before all of it was read.
+    /// The time was up before the whole list was read.
     pub cut_short: bool,
 }
 
-/// Which list a session has: the one that is named, else its team's, else its own. A session that leads a team does not say
-/// so: the team is called by the first letters of the session, and its list is there in the place of the session's own.
+/// Returns the folder of a session's task list: the list named in the settings, else the list of its team, else its
+/// own. A session that leads a team does not say so. Its team is named after the first characters of the session id,
+/// and the team's list replaces the session's own.
 pub fn task_list_folder(claude_dir: &Path, named: Option<&str>, team: Option<&str>, session: &SessionId) -> PathBuf {
     let spelled = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
     let folder = |name: &str| claude_dir.join("tasks").join(name.chars().map(spelled).collect::<String>());
-    if let Some(said) = [named, team].into_iter().flatten().find(|name| !name.is_empty()) {
-        return folder(said);
+    if let Some(name) = [named, team].into_iter().flatten().find(|name| !name.is_empty()) {
+        return folder(name);
     }
-    let begins: String = session.as_str().chars().take(TEAM_NAME).collect();
-    let led = folder(&format!("session-{begins}"));
+    let prefix: String = session.as_str().chars().take(TEAM_NAME).collect();
+    let led = folder(&format!("session-{prefix}"));
     if led.is_dir() { led } else { folder(session.as_str()) }
 }
 
-/// Reads a list within that time. `None`: there is none.
+/// Reads a list within the given time. `None`: there is no list.
 pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
     let started = Instant::now();
     let mut names: Vec<(u64, String)> = fs::read_dir(folder)
@@ -71,7 +69,7 @@ pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
         match read(&folder.join(format!("{id}.json")), &id) {
             Ok(item) => list.items.extend(item),
             Err(why) => {
-                if list.faults.len() < TOLD {
+                if list.faults.len() < REPORTED {
                     list.faults.push(format!("`{}.json`: {why}", cut(&id, 64)));
                 }
                 list.unread.push(TaskId::new(id));
@@ -81,7 +79,7 @@ pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
     Some(list)
 }
 
-/// `None`: it is gone since, or one of the host's own errands.
+/// Reads an item. `None`: it was deleted meanwhile.
 fn read(path: &Path, id: &str) -> Result<Option<ListItem>, String> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -96,8 +94,8 @@ fn read(path: &Path, id: &str) -> Result<Option<ListItem>, String> {
     }
     match kept_item(&content) {
         Some(item) if item.id.as_str() == id => Ok(Some(item)),
-        Some(_) => Err("it has another id".to_owned()),
-        None => Err("it is no task".to_owned()),
+        Some(_) => Err("its `id` differs from its file name".to_owned()),
+        None => Err("not a task".to_owned()),
     }
 }
 
@@ -175,8 +173,8 @@ mod tests {
         let list = read_task_list(dir.path(), LONG).unwrap();
         assert_eq!(list.items, [item(1, ListStatus::Pending)]);
         assert_eq!(list.unread, ["2", "3", "4", "5", "6", "8"].map(TaskId::new));
-        assert_eq!(list.faults.len(), TOLD);
-        assert_eq!(list.faults[0], "`2.json`: it is no task");
+        assert_eq!(list.faults.len(), REPORTED);
+        assert_eq!(list.faults[0], "`2.json`: not a task");
     }
 
     #[test]

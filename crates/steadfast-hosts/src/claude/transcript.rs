@@ -1,4 +1,4 @@
-//! Claude Code's transcripts, from 1.0 on. One message of the model is several rows, one for each block.
+//! Claude Code's transcripts, from version 1.0 on. One message of the model is several rows, one for each block.
 
 mod human;
 mod row;
@@ -17,17 +17,17 @@ use crate::transcript::{
 use human::{Speaker, Speech};
 use row::{Attachment, Block, Message, Row, Started};
 
-/// Whether it is a row, whatever it tells.
+/// Returns true if the line is a row, of whatever type.
 pub(crate) fn decodes(line: &[u8]) -> bool {
     serde_json::from_slice::<Row<'_>>(line).is_ok()
 }
 
-/// One row; nothing where it is no JSON.
+/// Reads one row; `None` if the line is not JSON.
 pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
-    serde_json::from_slice(line).ok().map(tell)
+    serde_json::from_slice(line).ok().map(convert)
 }
 
-fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
+fn convert(row: Row<'_>) -> TranscriptRecord<'_> {
     let Row { kind, subtype, session, timestamp, cwd, prompt, permission_mode, sidechain, meta, summary, .. } = &row;
     let mut record = TranscriptRecord {
         at: timestamp.get().and_then(parse_time).map(Millis),
@@ -50,13 +50,13 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
     };
     match kind.get().unwrap_or_default() {
         "assistant" if row.api_error.0 => {
-            let said = row.message.0.map(|message| words(message.content)).unwrap_or_default();
-            record.items.push(Item::Failure { error: said });
+            let error = row.message.0.map(|message| words(message.content)).unwrap_or_default();
+            record.items.push(Item::Failure { error });
         }
-        "assistant" => record.items.extend(row.message.0.into_iter().flat_map(said)),
+        "assistant" => record.items.extend(row.message.0.into_iter().flat_map(message_items)),
         "user" if summary.0 => record.items.push(Item::Compaction { trigger: None }),
         "user" => {
-            record.items.extend(row.message.0.into_iter().flat_map(|message| heard(message, speaker, started)));
+            record.items.extend(row.message.0.into_iter().flat_map(|message| user_items(message, speaker, started)));
         }
         "system" => match subtype.get().unwrap_or_default() {
             "compact_boundary" => {
@@ -66,7 +66,7 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
             "stop_hook_summary" | "turn_duration" => record.items.push(Item::Stop { last_message: None }),
             _ => {}
         },
-        // What a subagent does, shown while it does it.
+        // The work of a subagent, shown while it happens.
         "progress" => {
             let Some(echo) = row.data.0.filter(|data| data.kind.is("agent_progress")) else { return record };
             record.thread = thread(true, &echo.agent, row.parent_tool_use.0);
@@ -74,14 +74,14 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
             record.at = inner.timestamp.get().and_then(parse_time).map(Millis).or(record.at);
             let message = inner.message.0.into_iter();
             match inner.kind.get() {
-                // How far its answer had come; the usage in it is a beginning.
+                // An intermediate state of its answer; the usage in it is incomplete.
                 Some("assistant") => {
-                    let items = message.flat_map(said).filter(|item| !matches!(item, Item::Usage(_)));
+                    let items = message.flat_map(message_items).filter(|item| !matches!(item, Item::Usage(_)));
                     record.items.extend(items);
                 }
                 Some("user") => {
                     let result = inner.tool_use_result;
-                    record.items.extend(message.flat_map(|message| heard(message, Speaker::Other, result)));
+                    record.items.extend(message.flat_map(|message| user_items(message, Speaker::Other, result)));
                 }
                 _ => {}
             }
@@ -89,16 +89,16 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
         "attachment" => {
             let Some(Attachment { kind, hook_event, prompt }) = row.attachment.0 else { return record };
             if kind.is("queued_command") {
-                // Typed while the agent worked, and given to it then.
+                // Typed while the agent worked, and passed to it at this point.
                 let mut speech = Speech::default();
-                speech.hear(words(prompt));
+                speech.add_text(words(prompt));
                 record.items.extend(speech.items(speaker));
             } else if hook_event.is("Stop") {
-                // A hook that kept the agent going may be the only trace of its stop.
+                // A Stop hook that kept the agent working may be the only trace of its stop.
                 record.items.push(Item::Stop { last_message: None });
             }
         }
-        // Versions that keep no attachments show it only in the queue, which does not say whether it was taken back.
+        // Versions without attachments record it only in the queue, which does not show whether the human took it back.
         "queue-operation" if row.operation.is("enqueue") => {
             let words = row.content.map(Words).filter(|words| human::is_typed(&words.text()));
             record.items.extend(words.map(Item::Queued));
@@ -117,8 +117,8 @@ fn thread<'a>(sidechain: bool, agent: &Text<'a>, call: Option<Cow<'a, str>>) -> 
     }
 }
 
-/// What the model said and called for.
-fn said(message: Message<'_>) -> Vec<Item<'_>> {
+/// Returns the text and the calls of a message of the model.
+fn message_items(message: Message<'_>) -> Vec<Item<'_>> {
     let Message { id, usage, content } = message;
     let mut items = Vec::with_capacity(2);
     if let (Some(id), Some(usage)) = (id.0, usage.0) {
@@ -143,22 +143,22 @@ fn said(message: Message<'_>) -> Vec<Item<'_>> {
     items
 }
 
-/// What came back to the model: results, and what the human said. Words that were typed while a tool ran stand beside
+/// Returns the results of tool calls and the words of the human. Words typed while a tool ran are in the same row as
 /// its result.
-fn heard<'a>(message: Message<'a>, speaker: Speaker<'_>, started: Option<&'a RawValue>) -> Vec<Item<'a>> {
+fn user_items<'a>(message: Message<'a>, speaker: Speaker<'_>, started: Option<&'a RawValue>) -> Vec<Item<'a>> {
     let mut items = Vec::new();
     let mut speech = Speech::default();
     match message.content {
         TextOr::Nothing => {}
-        TextOr::Text(text) => speech.hear(text),
+        TextOr::Text(text) => speech.add_text(text),
         TextOr::List(blocks) => {
             let results = blocks.iter().filter(|block| block.kind.is("tool_result")).count();
             for block in blocks {
                 match block.kind.get() {
-                    // Only a row with one result says more about it.
+                    // The row's extra data belong to a single result only.
                     Some("tool_result") => items.push(Item::Result(result(block, started.filter(|_| results == 1)))),
-                    Some("text") => speech.hear(block.text.map(|text| Words(text).text()).unwrap_or_default()),
-                    Some("image") => speech.see(),
+                    Some("text") => speech.add_text(block.text.map(|text| Words(text).text()).unwrap_or_default()),
+                    Some("image") => speech.add_picture(),
                     _ => {}
                 }
             }
@@ -169,11 +169,11 @@ fn heard<'a>(message: Message<'a>, speaker: Speaker<'_>, started: Option<&'a Raw
 }
 
 fn result<'a>(block: Block<'a>, more: Option<&'a RawValue>) -> CallResult<'a> {
-    let told = CallOutput::Claude { is_error: block.is_error.0, content: block.content, more };
-    CallResult { call: block.tool_use.0, told }
+    let output = CallOutput::Claude { is_error: block.is_error.0, content: block.content, more };
+    CallResult { call: block.tool_use.0, output }
 }
 
-/// How a call ended, from its result and what the host keeps of it for itself.
+/// Returns how a call ended, from its result and the host's own data about it.
 pub(crate) fn ended<'a>(is_error: bool, content: Option<&'a RawValue>, more: Option<&'a RawValue>) -> Ended<'a> {
     let started = Started::read(more);
     let end = if started.interrupted.0 {
@@ -183,20 +183,20 @@ pub(crate) fn ended<'a>(is_error: bool, content: Option<&'a RawValue>, more: Opt
     } else {
         CallEnd::Ok
     };
-    // What goes on in the background tells of its end in a notification.
-    let goes_on = started.status.is("async_launched");
+    // A background agent reports its end in a notification.
+    let is_background = started.status.is("async_launched");
     Ended {
         end,
         millis: started.millis.0.or(started.total_millis.0),
         agent: match started.agent.0 {
-            Some(id) if goes_on => Some(Delegated::Started(id)),
+            Some(id) if is_background => Some(Delegated::Started(id)),
             id => id.map(Delegated::Ended),
         },
         shell: started.background.0,
     }
 }
 
-/// The text of a result: itself, or that of its blocks.
+/// Returns the text of a result, or the joined texts of its blocks.
 fn content_text(content: Option<&RawValue>) -> Cow<'_, str> {
     let Some(raw) = content else { return Cow::Borrowed("") };
     match serde_json::from_str::<TextOr<'_, Block<'_>>>(raw.get()) {

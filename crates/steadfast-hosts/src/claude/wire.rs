@@ -2,13 +2,13 @@ use steadfast_model::{Action, EventName, ListCall, PromptOrigin};
 
 use crate::shape::{Capabilities, Input, ToolInput};
 
-/// Claude Code cuts what a hook says at 10,000 characters.
+/// Claude Code truncates a hook's text at 10,000 characters.
 pub(crate) const TEXT_LIMIT: usize = 9_500;
 
 /// Longest question kept, in bytes.
 const QUESTION_LIMIT: usize = 1_024;
 
-/// Longest plan kept of what leaves plan mode, in bytes. A longer one cannot be approved there.
+/// Longest plan kept when the agent leaves plan mode, in bytes. A longer plan cannot be approved there.
 const PLAN_LIMIT: usize = 256 << 10;
 
 pub(crate) fn can(event: EventName) -> Capabilities {
@@ -44,7 +44,7 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
     }
 }
 
-/// What a call says to the human.
+/// Returns the texts that a call shows to the human.
 pub(crate) fn words(action: &Action, input: &ToolInput<'_>) -> Vec<String> {
     match action {
         Action::Ask => input.questions(QUESTION_LIMIT),
@@ -53,8 +53,8 @@ pub(crate) fn words(action: &Action, input: &ToolInput<'_>) -> Vec<String> {
     }
 }
 
-/// How prompts begin that Claude Code makes of what others say: background tasks, subagents, members of a team, other
-/// sessions, channels. The names are those of its own program, 2.1.325.
+/// Beginnings of prompts that Claude Code makes from other sources: background tasks, subagents, team members, other
+/// sessions, channels. The names are from Claude Code 2.1.325.
 const OF_OTHERS: [&str; 10] = [
     "<task-notification>",
     "<agent-message",
@@ -68,7 +68,8 @@ const OF_OTHERS: [&str; 10] = [
     "[SYSTEM NOTIFICATION",
 ];
 
-/// Who speaks in a prompt. A notification of a background task holds what a subagent wrote: not the human.
+/// Returns the speaker of a prompt. The notification of a background task contains text of a subagent, not of the
+/// human.
 pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
     let start = text.trim_start();
     if source != Some("user") && OF_OTHERS.iter().any(|tag| start.starts_with(tag)) {
@@ -89,7 +90,7 @@ pub(crate) fn shell(input: &ToolInput<'_>) -> Action {
 
 pub(crate) fn mcp(tool: &str) -> Option<Action> {
     let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    // Our own server, as the plugin brings it.
+    // Strip the prefix that the plugin adds to our server's name.
     let server = server.strip_prefix("plugin_steadfast_").unwrap_or(server);
     Some(Action::Mcp { server: server.to_owned(), tool: tool.to_owned(), paths: Vec::new() })
 }

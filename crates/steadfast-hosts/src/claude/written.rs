@@ -1,4 +1,4 @@
-//! What Claude Code's tools that write would make of a file.
+//! Computes the result of Claude Code's writing tools.
 
 use serde::Deserialize;
 
@@ -24,8 +24,8 @@ struct Edit {
     replace_all: bool,
 }
 
-/// The text of a file after a call of `Write`, `Edit` or `MultiEdit`, from the payload before it. None where the payload
-/// does not say.
+/// Returns the text of a file after a call of `Write`, `Edit` or `MultiEdit`, from the payload before the call. `None`
+/// if the payload is incomplete or the edit does not apply.
 pub fn text_after_write(payload: &[u8], before: &str) -> Option<String> {
     let Payload { tool_input: input } = serde_json::from_slice(payload).ok()?;
     after(before, input)
@@ -41,7 +41,7 @@ fn after(before: &str, Input { content, edit, edits }: Input) -> Option<String> 
 }
 
 impl Edit {
-    /// As the tool does it: once, where it is there once; everywhere, if that is asked for.
+    /// Applies the edit like the tool: to the only occurrence, or to all of them if `replace_all` is set.
     fn apply(&self, text: &str) -> Option<String> {
         let Self { old_string, new_string, replace_all } = self;
         match text.matches(old_string.as_str()).count() {

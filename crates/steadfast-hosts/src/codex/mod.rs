@@ -1,5 +1,3 @@
-//! Codex.
-
 mod sandbox;
 pub(crate) mod transcript;
 mod wire;

@@ -1,33 +1,33 @@
-//! The sandbox of a session. Codex tells it to an MCP server with each call of a tool, and `codex sandbox` puts a command
-//! into the same.
+//! The sandbox of a Codex session. Codex sends it to an MCP server with each tool call; `codex sandbox` runs a command
+//! in the same sandbox.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A server that declares this, experimental, is told.
+/// The experimental capability with which an MCP server asks for the sandbox.
 pub const SANDBOX_CAPABILITY: &str = "codex/sandbox-state-meta";
 
 const STATE: &str = "codex/sandbox-state";
 const LAUNCHER: &str = "codex/sandbox-launcher";
 
-/// Codex goes to the folder of the session, a check runs at the root of its checkout.
+/// Changes to the root of the checkout, where a check runs. Codex starts in the folder of the session.
 const ENTER: &str = r#"cd -- "$1" || exit; shift; exec "$@""#;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// The Codex of the session.
+    /// The `codex` program of the session.
     codex: Option<PathBuf>,
-    /// For Codex to read, and for nobody else.
+    /// Opaque; only Codex reads it.
     state: Value,
 }
 
 impl Sandbox {
-    /// None: the host tells of no sandbox, or the session has full access.
+    /// Returns `None` if the host reports no sandbox, or if the session has full access.
     pub fn of_call(meta: &Map<String, Value>) -> Option<Self> {
         let state = meta.get(STATE).or_else(|| meta.get(SANDBOX_CAPABILITY))?;
-        // Whatever else it is, and be it unreadable, is a sandbox.
+        // Any other value counts as a sandbox, even an unreadable one.
         if state["permissionProfile"]["type"] == "disabled" {
             return None;
         }
@@ -35,10 +35,10 @@ impl Sandbox {
         Some(Self { codex: codex.map(PathBuf::from), state: state.clone() })
     }
 
-    /// The words before a command line that is to run in it, in this folder.
+    /// Returns the words that put a command line into this sandbox and this folder.
     ///
-    /// `codexLinuxSandboxExe` in the state is no program to call: under that name Codex takes other words, and the file
-    /// goes with the session.
+    /// Do not call `codexLinuxSandboxExe` from the state: under that name Codex takes other arguments, and the file is
+    /// deleted with the session.
     pub fn words(&self, directory: &Path) -> Vec<String> {
         let codex = self.codex.as_deref().unwrap_or(Path::new("codex"));
         let state = self.state.to_string();

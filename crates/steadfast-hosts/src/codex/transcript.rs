@@ -1,5 +1,5 @@
-//! Codex's rollouts. A row wraps an item of the model's service or an event of the host; the first versions wrote the
-//! items as they are.
+//! Codex's rollouts. A row wraps an item of the model's API or an event of the host; the first versions wrote bare
+//! items.
 
 mod row;
 
@@ -14,14 +14,14 @@ use crate::transcript::{
     CallEnd, CallInput, CallOutput, CallResult, Ended, Item, TextOr, Thread, TokenUsage, TranscriptCall,
     TranscriptRecord, Usage, Words,
 };
-use row::{Arguments, Counted, Payload, Row, spoken};
+use row::{Arguments, Counted, Payload, Row, text_of};
 
-/// Whether it is a row, whatever it tells.
+/// Returns true if the line is a row, of whatever type.
 pub(crate) fn decodes(line: &[u8]) -> bool {
     serde_json::from_slice::<Row<'_>>(line).is_ok()
 }
 
-/// One row; nothing where it is no JSON.
+/// Reads one row; `None` if the line is not JSON.
 pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     let row: Row<'_> = serde_json::from_slice(line).ok()?;
     let bare = row.payload.0.is_none() && row.kind.get() != Some("compacted");
@@ -40,7 +40,7 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     };
     match row.kind.get().unwrap_or_default() {
         "session_meta" => {
-            // A subagent's rollout is a file of its own, and says whose it is.
+            // The rollout of a subagent is a separate file that names its session.
             let id = payload.id.0;
             if let (Some(id), true) = (&id, payload.source.is_subagent()) {
                 record.thread = Thread::Agent { id: id.clone(), call: None };
@@ -53,9 +53,9 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
         "response_item" => record.items.extend(item(payload)),
         "" if bare => record.session = payload.id.0,
         _ if bare => {
-            // There is no event of the human's message beside it.
-            let human = payload.role.is("user").then(|| spoken(&payload.content)).flatten();
-            let human = human.filter(|words| !is_hosts(words));
+            // Such rollouts have no separate event for the human's message.
+            let human = payload.role.is("user").then(|| text_of(&payload.content)).flatten();
+            let human = human.filter(|words| !is_host_text(words));
             match human {
                 Some(words) => record.items.push(Item::Prompt { text: words, origin: PromptOrigin::Human }),
                 None => record.items.extend(item(payload)),
@@ -66,15 +66,14 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     Some(record)
 }
 
-/// What the host tells of itself.
 fn event(payload: Payload<'_>) -> Option<Item<'_>> {
     Some(match payload.kind.get()? {
         "user_message" => Item::Prompt { text: payload.message.0?, origin: PromptOrigin::Human },
         "item_completed" => {
             let item = payload.item.0?;
             match item.kind.get()? {
-                "UserMessage" => Item::Prompt { text: spoken(&item.content)?, origin: PromptOrigin::Human },
-                // A hook keeps the agent going.
+                "UserMessage" => Item::Prompt { text: text_of(&item.content)?, origin: PromptOrigin::Human },
+                // A Stop hook kept the agent working.
                 "HookPrompt" => Item::Stop { last_message: None },
                 _ => return None,
             }
@@ -87,7 +86,8 @@ fn event(payload: Payload<'_>) -> Option<Item<'_>> {
     })
 }
 
-/// What the model said, called for and got back. What the service does by itself (a search) asks no hook and is no call.
+/// Reads an item of the model's API. Calls that the API runs by itself (a search) trigger no hook, so they are not
+/// calls here.
 fn item(payload: Payload<'_>) -> Option<Item<'_>> {
     Some(match payload.kind.get()? {
         "message" if payload.role.is("assistant") => match payload.content {
@@ -96,13 +96,13 @@ fn item(payload: Payload<'_>) -> Option<Item<'_>> {
         },
         "function_call" | "custom_tool_call" | "local_shell_call" => Item::Call(call(payload)?),
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            Item::Result(CallResult { call: payload.call.0, told: CallOutput::Codex { output: payload.output } })
+            Item::Result(CallResult { call: payload.call.0, output: CallOutput::Codex { output: payload.output } })
         }
         _ => return None,
     })
 }
 
-/// A call as a hook is told of it: every shell is `Bash`, with a `command`.
+/// Returns a call as a hook would receive it: every shell is `Bash`, with a `command`.
 fn call(payload: Payload<'_>) -> Option<TranscriptCall<'_>> {
     let id = payload.call.0;
     let name = match payload.name.0 {
@@ -127,12 +127,12 @@ fn call(payload: Payload<'_>) -> Option<TranscriptCall<'_>> {
     Some(TranscriptCall { id, tool, input, hooked })
 }
 
-/// A shell's input, as a hook is told of it.
+/// Returns a shell's input as a hook would receive it.
 pub(crate) fn shell(input: Option<&RawValue>) -> Option<Box<RawValue>> {
     command(Arguments::read(input).shell()?)
 }
 
-/// A patch, which is the whole of the input or a field of it.
+/// Returns a patch, which is the whole input or one field of it.
 pub(crate) fn patch(input: Option<&RawValue>) -> Option<Box<RawValue>> {
     command(text(Arguments::read(input).input.as_deref()).or_else(|| text(input))?)
 }
@@ -141,7 +141,7 @@ fn command(line: String) -> Option<Box<RawValue>> {
     to_raw_value(&serde_json::json!({"command": line})).ok()
 }
 
-/// How a call ended, from what the model was told of it.
+/// Returns how a call ended, from the output that the model received.
 pub(crate) fn ended(output: Option<&RawValue>) -> Ended<'_> {
     Ended { end: end(output), millis: None, agent: None, shell: None }
 }
@@ -149,7 +149,7 @@ pub(crate) fn ended(output: Option<&RawValue>) -> Ended<'_> {
 fn end(output: Option<&RawValue>) -> CallEnd<'_> {
     const EXITS: [&str; 2] = ["Process exited with code ", "Exit code: "];
     let Some(output) = output else { return CallEnd::Ok };
-    // The number stands in the first lines, and what follows may be long.
+    // The exit code is in the first lines, and the rest may be long.
     let head = &output.get()[..output.get().floor_char_boundary(512)];
     let exit = EXITS.iter().find_map(|before| {
         let (_, after) = head.split_once(before)?;
@@ -161,8 +161,8 @@ fn end(output: Option<&RawValue>) -> CallEnd<'_> {
     }
 }
 
-/// Texts that the host writes into the human's place.
-fn is_hosts(words: &str) -> bool {
+/// Returns true for texts that the host writes in place of the human.
+fn is_host_text(words: &str) -> bool {
     const HOSTS: [&str; 6] = [
         "<environment_context>",
         "<user_instructions>",
@@ -176,7 +176,7 @@ fn is_hosts(words: &str) -> bool {
 }
 
 impl Counted {
-    /// Codex counts what went from and to the cache among the input as well.
+    /// Codex includes cache reads and writes in the input count; this subtracts them.
     fn tokens(&self) -> TokenUsage {
         let [input, cache_read, cache_write, output] =
             [self.input, self.cached, self.written, self.output].map(|number| number.0.unwrap_or(0));

@@ -3,10 +3,11 @@ use steadfast_model::{Action, EventName, ListCall};
 use crate::claude;
 use crate::shape::{Capabilities, ToolInput};
 
-/// Codex cuts what a hook says at 2,500 tokens; four characters to a token is the usual measure, three a safe one.
+/// Codex truncates a hook's text at 2,500 tokens. Four characters per token is usual; three is safe.
 pub(crate) const TEXT_LIMIT: usize = 7_500;
 
-/// Codex drops an answer that holds a field it does not expect at that event: this table is all it is ever told.
+/// Codex drops an answer with a field that it does not expect at that event, so answers contain only what this table
+/// allows.
 pub(crate) fn can(event: EventName) -> Capabilities {
     match event {
         EventName::SessionStart | EventName::SubagentStart | EventName::PostToolUse => Capabilities::CONTEXT,
@@ -38,7 +39,7 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
     }
 }
 
-/// The files a patch touches, at most a thousand.
+/// Returns the files that a patch touches, at most 1,000.
 fn patched(patch: &str) -> Vec<String> {
     const HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
     let mut paths: Vec<String> = Vec::new();

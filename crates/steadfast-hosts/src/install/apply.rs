@@ -1,4 +1,4 @@
-//! Carrying a plan out: all of it, or nothing.
+//! Carries out a plan, completely or not at all.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use super::change::{FileEdit, InstallPlan};
 use super::error::InstallError;
 use super::file;
 
-/// Claude Code holds its lock for milliseconds.
+/// Claude Code holds its lock for milliseconds, so this is ample.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A change that was carried out: what was there, and what is there now.
+/// A finished change, with the content before and after it.
 struct Written<'a> {
     change: &'a FileEdit,
     before: Option<Vec<u8>>,
@@ -21,7 +21,7 @@ struct Written<'a> {
     folders: Vec<PathBuf>,
 }
 
-/// Writes all changes of a plan. Where one fails, those before it are put back.
+/// Writes all changes of a plan. If one fails, the earlier ones are undone.
 pub fn apply(plan: &InstallPlan) -> Result<(), InstallError> {
     let mut written = Vec::new();
     for change in plan.in_order() {
@@ -30,7 +30,7 @@ pub fn apply(plan: &InstallPlan) -> Result<(), InstallError> {
             Err(error) => return Err(put_back(error, written)),
         }
     }
-    // The innermost of all first: one change may have made a folder that another's stands in.
+    // Innermost first: one change may have created the parent of another's folder.
     let mut folders: Vec<_> = written.iter().flat_map(|done| done.change.folders.iter().cloned()).collect();
     folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
     remove_empty(&folders);
@@ -41,7 +41,7 @@ fn write(change: &FileEdit) -> Result<Written<'_>, InstallError> {
     let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
     let folders = file::missing_folders(&change.path);
     let before = change.current()?;
-    // A link may lead two of our files to one place, and the first of them was written already.
+    // A link may lead two of our files to one place; then the first change has already written it.
     let after = if before == change.before || before == change.after {
         change.after.clone()
     } else if change.edits.is_empty() {
@@ -82,18 +82,18 @@ fn put_back(error: InstallError, written: Vec<Written<'_>>) -> InstallError {
     InstallError::Undone { source: Box::new(error), unrestored }
 }
 
-/// A folder that holds anything is not removed, which is all that is wanted.
+/// Removes the empty folders of the list. `remove_dir` fails for the others, which is intended.
 fn remove_empty(folders: &[PathBuf]) {
     for folder in folders {
         let _ = fs::remove_dir(folder);
     }
 }
 
-/// Claude Code's lock on a file: a folder beside it, whose time is renewed while it is held.
+/// Claude Code's lock of a file: a folder next to it, whose time the holder renews.
 #[derive(Debug)]
 pub(super) struct FolderLock(PathBuf);
 
-/// As Claude Code (proper-lockfile) judges it.
+/// The limit of Claude Code's library (proper-lockfile).
 const STALE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -109,7 +109,7 @@ impl FolderLock {
                 Ok(()) => return Ok(Self(lock.to_owned())),
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(write(error)),
                 Err(_) if is_stale(lock) => {
-                    // Someone else may have been faster; the next turn shows it.
+                    // Another process may be faster; the next attempt shows it.
                     let _ = fs::remove_dir(lock);
                 }
                 Err(_) => {}
@@ -124,7 +124,7 @@ impl FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // A lock that stays is stale after ten seconds, for Claude Code as for us.
+        // If this fails, the lock becomes stale after ten seconds, for Claude Code too.
         let _ = fs::remove_dir(&self.0);
     }
 }

@@ -7,17 +7,78 @@ use thiserror::Error;
 use super::homes::find_on_path;
 use super::wiring::is_our_program;
 
-/// Why the running program is not one that settings can name.
+/// The reason why settings cannot name the running program.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum BinaryError {
     #[error("{} is inside the build folder {}, which the next build changes", path.display(), folder.display())]
     BuildFolder { path: PathBuf, folder: PathBuf },
-    #[error("{} is not named `steadfast`: hooks of that name could not be told from others", path.display())]
+    #[error("{} is in the cache of `{}`, which deletes it later: hooks would name a missing file", path.display(), runner.command())]
+    Cache { path: PathBuf, runner: PackageRunner },
+    #[error("{} is not named `steadfast`, so Steadfast could not recognise its own hooks", path.display())]
     Name { path: PathBuf },
 }
 
-/// The running program as the user named it, for settings to name it the same way: a link (`/usr/local/bin/steadfast`,
-/// a package manager's) keeps its own path, so it still leads somewhere after an upgrade.
+/// A program that runs a package without installing it, from a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackageRunner {
+    Npx,
+    Pnpm,
+    Yarn,
+    Bun,
+    Uv,
+    Pipx,
+}
+
+impl PackageRunner {
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Npx => "npx",
+            Self::Pnpm => "pnpm dlx",
+            Self::Yarn => "yarn dlx",
+            Self::Bun => "bunx",
+            Self::Uv => "uvx",
+            Self::Pipx => "pipx run",
+        }
+    }
+
+    /// The start of the command that installs a package permanently.
+    pub fn install(self) -> &'static str {
+        match self {
+            // Yarn has no global packages since version 2.
+            Self::Npx | Self::Yarn => "npm install --global",
+            Self::Pnpm => "pnpm add --global",
+            Self::Bun => "bun add --global",
+            Self::Uv => "uv tool install",
+            Self::Pipx => "pipx install",
+        }
+    }
+
+    /// Recognises the cache by its folder names only, because each of these programs lets the user move its cache.
+    fn of(path: &Path) -> Option<Self> {
+        let names: Vec<&str> = path.parent()?.iter().map(|name| name.to_str().unwrap_or_default()).collect();
+        names.iter().enumerate().find_map(|(index, name)| {
+            let above = index.checked_sub(1).map_or("", |index| names[index]);
+            match (above, *name) {
+                (_, "_npx") => Some(Self::Npx),
+                ("pnpm", name) if name == "dlx" || name.starts_with("dlx-") => Some(Self::Pnpm),
+                (above, name) if above.starts_with("xfs-") && name.starts_with("dlx-") => Some(Self::Yarn),
+                (_, name) if name.starts_with("bunx-") || name.starts_with(".bunx-") => Some(Self::Bun),
+                (_, name) if is_numbered(name, &["archive-v", "environments-v", "builds-v"]) => Some(Self::Uv),
+                (".cache", "pipx") | ("pipx", ".cache") => Some(Self::Pipx),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// uv adds the version of its cache format to the name of each part.
+fn is_numbered(name: &str, parts: &[&str]) -> bool {
+    let number = parts.iter().find_map(|part| name.strip_prefix(part));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Returns the path of the running program as the user named it. A link (`/usr/local/bin/steadfast`, a package
+/// manager's) keeps its own path, so the settings stay valid after an upgrade.
 pub fn find_binary(
     argv0: &OsStr,
     current_exe: &Path,
@@ -30,13 +91,17 @@ pub fn find_binary(
         return Err(BinaryError::Name { path });
     }
     let behind = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    // Before the build folders: uv marks its cache as Cargo marks those.
+    if let Some(runner) = PackageRunner::of(&path).or_else(|| PackageRunner::of(&behind)) {
+        return Err(BinaryError::Cache { path, runner });
+    }
     match build_folder(&path).or_else(|| build_folder(&behind)) {
         Some(folder) => Err(BinaryError::BuildFolder { path, folder }),
         None => Ok(path),
     }
 }
 
-/// Whether `steadfast`, as a shared file names it, would be found.
+/// Returns true if `steadfast`, the name in shared files, is on the `PATH`.
 pub fn is_on_path(path_var: Option<&OsStr>, cwd: &Path) -> bool {
     find_on_path("steadfast", path_var, cwd).is_some()
 }
@@ -48,7 +113,7 @@ fn as_named(argv0: &OsStr, path_var: Option<&OsStr>, cwd: &Path) -> Option<PathB
     }
     let joined = cwd.join(named);
     let (folder, name) = (joined.parent()?, joined.file_name()?);
-    // `..` behind a link means another folder than it seems to.
+    // Resolve links first: `..` after a link leads to the parent of its target.
     let folder = if folder.components().any(|part| part == Component::ParentDir) {
         fs::canonicalize(folder).ok()?
     } else {
@@ -65,13 +130,16 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn has_our_name(path: &Path) -> bool {
-    // The folders above it may be spelled in a way that settings cannot hold; that is another complaint.
+    // Only the file name must be UTF-8 here; folders are checked when the settings are written.
     path.file_name().and_then(OsStr::to_str).is_some_and(is_our_program)
 }
 
-/// The folder of a build that holds this file, by cargo's marks or by its usual name.
+/// Returns the build folder that contains this file, by cargo's marker files or the usual names.
 fn build_folder(path: &Path) -> Option<PathBuf> {
-    let marked = |folder: &Path| folder.join("CACHEDIR.TAG").exists() || folder.join(".rustc_info.json").exists();
+    let has = |folder: &Path, name: &str| folder.join(name).exists();
+    // uv marks each virtual environment as a cache, even one that `uv tool install` keeps.
+    let marked_as_cache = |folder: &Path| has(folder, "CACHEDIR.TAG") && !has(folder, "pyvenv.cfg");
+    let marked = |folder: &Path| marked_as_cache(folder) || has(folder, ".rustc_info.json");
     let named = |folder: &Path| {
         let profile = folder.file_name().is_some_and(|name| name == "debug" || name == "release" || name == "dist");
         profile && folder.ancestors().skip(1).any(|above| above.file_name().is_some_and(|name| name == "target"))

@@ -9,31 +9,32 @@ use super::{InstallError, SettingsError};
 pub(super) const SKILL: &str = "skill";
 pub(super) const AGENT: &str = "agent";
 
-/// One file, as it is and as it is to be. Nothing is written before all changes of a plan are known.
+/// The change of one file. All changes of a plan are computed before the first is written.
 #[derive(Clone, Debug)]
 pub struct FileEdit {
     pub path: PathBuf,
-    /// Nothing: there is no such file.
+    /// `None`: the file does not exist.
     pub before: Option<Vec<u8>>,
-    /// Nothing: the file goes.
+    /// `None`: the file is removed.
     pub after: Option<Vec<u8>>,
     pub what: &'static str,
     pub(super) access: Access,
-    /// A link, whose content is where it leads.
+    /// The file is a link, and its content is the target.
     pub(super) is_link: bool,
-    /// Folders that go with the file where they are empty, the innermost first.
+    /// Folders that are removed with the file if they are empty, the innermost first.
     pub(super) folders: Vec<PathBuf>,
     pub(super) lock: Option<PathBuf>,
-    /// How to come to `after` from something else than `before`, for a file that its host writes at any time.
+    /// The edits that lead to `after`, to repeat them on another content; for a file that its host may write at any
+    /// time.
     pub(super) edits: Vec<Edit>,
 }
 
-/// What is to be done, and what is to be remembered about it.
+/// The changes to make, and the records about them.
 #[derive(Clone, Debug)]
 pub struct InstallPlan {
-    /// The hosts' files: what a human wants to see.
+    /// The changes of the hosts' files, for a human to review.
     pub changes: Vec<FileEdit>,
-    /// What stands where a file of ours would, or did, and is not as we wrote it. It stays.
+    /// Files in the place of ours that differ from what we wrote. They are left alone.
     pub left: Vec<PathBuf>,
     pub(super) records: Vec<FileEdit>,
     pub(super) direction: Direction,
@@ -57,8 +58,8 @@ impl InstallPlan {
         self.changes.is_empty() && self.records.is_empty()
     }
 
-    /// A record without its change does no harm, a change without its record cannot be undone exactly: the records are
-    /// there first and gone last.
+    /// Writes records first and deletes them last: a record without its change does no harm, a change without its
+    /// record cannot be undone exactly.
     pub(super) fn in_order(&self) -> impl Iterator<Item = &FileEdit> {
         let (first, last) = match self.direction {
             Direction::In => (&self.records, &self.changes),
@@ -84,17 +85,16 @@ impl FileEdit {
         Self { is_link: true, ..Self::new(path, before, after, "link", Access::Private) }
     }
 
-    /// What is there now.
     pub(super) fn current(&self) -> Result<Option<Vec<u8>>, InstallError> {
         if self.is_link { file::read_link(&self.path) } else { file::read(&self.path) }
     }
 
-    /// Whether the file is ours alone: of a skill, or an agent.
+    /// Returns true for a file that is entirely ours: part of a skill, or an agent.
     pub fn is_skill(&self) -> bool {
         self.what == SKILL || self.what == AGENT
     }
 
-    /// The same edits on what is there now.
+    /// Applies the same edits to the present content.
     pub(super) fn redo(&self, content: Option<&[u8]>) -> Result<Option<Vec<u8>>, InstallError> {
         let mut text = match content {
             Some(content) => utf8(&self.path, content)?.to_owned(),

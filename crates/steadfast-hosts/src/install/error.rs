@@ -3,20 +3,21 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a settings text was not edited. The messages begin with line and column, to stand after a path and a colon.
+/// The reason why a settings text was not edited. The message begins with line and column, to follow a path and a
+/// colon.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
     #[error("{line}:{column}: {problem}")]
     Syntax { line: usize, column: usize, problem: String },
     #[error("{line}:{column}: `{place}` is {found}, expected {expected}")]
     Shape { line: usize, column: usize, place: String, found: &'static str, expected: &'static str },
-    #[error("{line}:{column}: the key `{key}` stands here a second time")]
+    #[error("{line}:{column}: duplicate key `{key}`")]
     Duplicate { line: usize, column: usize, key: String },
-    #[error("{line}:{column}: `{place}` is another program's")]
+    #[error("{line}:{column}: `{place}` belongs to another program")]
     Taken { line: usize, column: usize, place: String },
 }
 
-/// Why nothing, or not everything, was installed or taken out.
+/// The reason why an installation or removal failed or is incomplete.
 #[derive(Debug, Error)]
 pub enum InstallError {
     #[error("{}:{source}", path.display())]
@@ -27,11 +28,11 @@ pub enum InstallError {
     NotAFile { path: PathBuf },
     #[error("{}: the file is read-only", path.display())]
     ReadOnly { path: PathBuf },
-    #[error("{}: the path is not valid UTF-8, settings cannot hold it", path.display())]
+    #[error("{}: the path is not valid UTF-8, so settings cannot contain it", path.display())]
     Path { path: PathBuf },
     #[error("{}: cannot read: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{}: not a record of ours: {source}", path.display())]
+    #[error("{}: invalid install record: {source}", path.display())]
     Record { path: PathBuf, source: serde_json::Error },
     #[error("{}: changed since it was read", path.display())]
     Changed { path: PathBuf },
@@ -45,13 +46,13 @@ pub enum InstallError {
 
 fn put_back(unrestored: &[PathBuf]) -> String {
     if unrestored.is_empty() {
-        return "what was written before that is put back".to_owned();
+        return "earlier changes were undone".to_owned();
     }
     let names: Vec<_> = unrestored.iter().map(|path| path.display().to_string()).collect();
-    format!("written before that and not put back: {}", names.join(", "))
+    format!("earlier changes that could not be undone: {}", names.join(", "))
 }
 
-/// Line and column of a byte in a text, both from 1, the column in characters.
+/// Returns line and column of a byte in a text, both from 1, the column in characters.
 pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,4 +1,4 @@
-//! Reading and replacing whole files.
+//! Reads and replaces whole files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use steadfast_system::{Access, replace_durably, replace_link};
 
 use super::error::InstallError;
 
-/// The content of a file that may be edited, or nothing where there is none.
+/// Returns the content of a file, or `None` if it does not exist. Fails if the path is not a file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -27,13 +27,13 @@ pub(super) fn is_read_only(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
 
-/// The folders that have to be made for a file, the innermost first.
+/// Lists the folders that must be created for a file, the innermost first.
 pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let folders = path.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     folders.map(Path::to_owned).collect()
 }
 
-/// Replaces or makes a file in one step. A link stays a link, and a file that is there keeps its owner and its mode.
+/// Creates or replaces a file atomically. A link stays a link, and an existing file keeps its owner and its mode.
 pub(super) fn replace(path: &Path, content: &[u8], access: Access) -> io::Result<()> {
     let target = behind_links(path)?;
     make_folder(&target)?;
@@ -45,11 +45,11 @@ fn make_folder(path: &Path) -> io::Result<()> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all)
 }
 
-/// Where a link leads, as bytes, or nothing where there is none.
+/// Returns the target of a link as bytes, or `None` if there is no link.
 pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     match fs::read_link(path) {
         Ok(target) => Ok(Some(target.into_os_string().into_encoded_bytes())),
-        // `InvalidInput`: it is something else, which a link replaces.
+        // `InvalidInput`: the path is not a link; a link will replace it.
         Err(error)
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput) =>
         {
@@ -59,7 +59,6 @@ pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     }
 }
 
-/// Makes a link, or lets it lead elsewhere, in one step.
 pub(super) fn link(path: &Path, target: &[u8]) -> io::Result<()> {
     make_folder(path)?;
     replace_link(path, OsStr::from_bytes(target))
@@ -69,17 +68,17 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(behind_links(path)?)
 }
 
-/// Where a chain of links ends, whether or not there is a file.
+/// Returns the end of a chain of links; the file there need not exist.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut end = path.to_owned();
     for _ in 0..40 {
         match fs::read_link(&end) {
             Ok(target) => end = end.parent().unwrap_or(Path::new("")).join(target),
-            // Not a link, or nothing there.
+            // Not a link, or it does not exist.
             Err(_) => return Ok(end),
         }
     }
-    // As many as a system follows, or more: it says which.
+    // Too many links: let the system report which.
     fs::canonicalize(path)
 }
 

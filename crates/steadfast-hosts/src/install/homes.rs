@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::Host;
 
-/// Where a user's things are. The caller reads the environment.
+/// The user's folders and `PATH`. The caller reads the environment.
 #[derive(Clone, Debug)]
 pub struct Homes {
     pub home: PathBuf,
@@ -21,8 +21,8 @@ impl Homes {
         self.claude_config_dir.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 
-    /// The file in which Claude Code keeps everything that is not settings, MCP servers among it. An old one in the
-    /// configuration folder goes first, as it does for Claude Code.
+    /// Returns the file in which Claude Code keeps everything except settings, also MCP servers. An old file in the
+    /// configuration folder comes first, as in Claude Code.
     pub fn claude_json(&self) -> PathBuf {
         let old = self.claude_dir().join(".config.json");
         if fs::metadata(&old).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
@@ -36,7 +36,7 @@ impl Homes {
     }
 }
 
-/// The hosts in use: the program is on the path, or it left its folder with the user or in the checkout.
+/// Returns the hosts in use: the program is on the `PATH`, or its folder exists in the user's home or in the checkout.
 pub fn detect(homes: &Homes, root: &Path) -> Vec<Host> {
     let in_use = |program: &str, folders: [PathBuf; 2]| {
         find_on_path(program, homes.path.as_deref(), root).is_some() || folders.iter().any(|folder| folder.is_dir())

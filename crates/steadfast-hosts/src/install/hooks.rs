@@ -1,5 +1,5 @@
-//! Our hooks in a settings file. Claude Code and Codex share its shape:
-//! `{"hooks": {"<event>": [{"matcher"?, "hooks": [handler, …]}, …]}}`.
+//! Edits our hooks in a settings file. Claude Code and Codex use the same shape: `{"hooks": {"<event>": [{"matcher"?,
+//! "hooks": [handler, …]}, …]}}`.
 
 use steadfast_model::Host;
 
@@ -10,7 +10,7 @@ use super::wiring::{HookLine, Wiring, is_ours, lines};
 
 const HOOKS: Step<'static> = Step::Key("hooks");
 
-/// A handler of ours: in which group of its event, and where in that group.
+/// The position of a handler: index of its group in the event, and index in the group.
 type Place = (usize, usize);
 
 pub(super) fn merge(document: &mut Document, wiring: &Wiring) -> Result<(), SettingsError> {
@@ -48,7 +48,7 @@ fn merge_event(document: &mut Document, wiring: &Wiring, line: HookLine) -> Resu
     update_handler(document, &ours, &wiring.handler_members(line))
 }
 
-/// Only what differs is touched, so an entry that is right keeps its bytes, and whatever a user added stays.
+/// Changes only members that differ, so a correct entry keeps its bytes and a user's additions stay.
 fn update_handler(
     document: &mut Document,
     handler: &[Step<'_>],
@@ -70,7 +70,7 @@ fn update_handler(
     Ok(())
 }
 
-/// Takes all our handlers out, and of the containers those that were not there before us.
+/// Removes all our handlers, and the containers that did not exist before us.
 pub(super) fn strip(document: &mut Document, host: Host, original: &Original) -> Result<(), SettingsError> {
     for event in events(document)? {
         strip_event(document, host, &event, original)?;
@@ -85,18 +85,18 @@ fn strip_event(document: &mut Document, host: Host, event: &str, original: &Orig
     for place in places.iter().rev() {
         remove_handler(document, event, *place)?;
     }
-    if places.is_empty() { Ok(()) } else { original.give_back(document, &[HOOKS, event]) }
+    if places.is_empty() { Ok(()) } else { original.restore(document, &[HOOKS, event]) }
 }
 
 fn remove_handler(document: &mut Document, event: Step<'_>, (group, handler): Place) -> Result<(), SettingsError> {
     let group = [HOOKS, event, Step::Index(group)];
     let handlers = [group.as_slice(), &[HOOKS]].concat();
     document.remove(&[handlers.as_slice(), &[Step::Index(handler)]].concat())?;
-    // We never join a group, so one that held nothing else was ours.
+    // We never add a handler to an existing group, so an emptied group was ours.
     if document.get(&handlers)?.is_some_and(Node::is_empty) { document.remove(&group) } else { Ok(()) }
 }
 
-/// What has another shape than a hook is nobody's of ours.
+/// Finds our handlers. Nodes of another shape than a hook are not ours.
 fn places_of_ours(groups: &Node, host: Host) -> Vec<Place> {
     let mut places = Vec::new();
     for (group, node) in groups.elements().unwrap_or_default().iter().enumerate() {
@@ -112,13 +112,13 @@ fn events(document: &Document) -> Result<Vec<String>, SettingsError> {
     Ok(members.iter().map(|member| member.key.clone()).collect())
 }
 
-/// How many refusals to stop Claude Code grants in a row: `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` of its settings.
+/// The setting `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`: how often in a row Stop hooks may keep Claude Code from stopping.
 pub const STOP_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 
 const ENV: Step<'static> = Step::Key("env");
 const CAP: [Step<'static>; 2] = [ENV, Step::Key(STOP_BLOCK_CAP)];
 
-/// Raises the cap; one that is as high already stays.
+/// Raises the cap. An equal or higher value stays.
 pub(super) fn raise_cap(document: &mut Document, cap: u32) -> Result<(), SettingsError> {
     let value = Value::text(cap.to_string());
     if document.get(&[ENV])?.is_none() {
@@ -132,8 +132,8 @@ pub(super) fn raise_cap(document: &mut Document, cap: u32) -> Result<(), Setting
     }
 }
 
-/// Takes our cap back, if it is still the one we set: nothing in the file says whose it is, only our record does.
-pub(super) fn give_cap_back(
+/// Restores the cap if the value is still ours. The file does not show who set it; only our record does.
+pub(super) fn restore_cap(
     document: &mut Document,
     original: &Original,
     installed: Option<&str>,
@@ -149,7 +149,7 @@ pub(super) fn give_cap_back(
         Some(before) => document.replace_raw(&CAP, before),
         None => {
             document.remove(&CAP)?;
-            original.give_back(document, &[ENV])
+            original.restore(document, &[ENV])
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the settings files of a host say about hooks, ours and others'. Reads, changes nothing.
+//! Reads the hooks in a host's settings files, ours and others'. Changes nothing.
 
 mod codex;
 mod wired;
@@ -19,20 +19,18 @@ use super::wiring::{Ours, read_ours};
 pub use codex::{CodexConfig, codex_configs};
 pub use wired::{Switches, Way, Wired, switches, watched};
 
-/// Where an administrator's settings for Claude Code are.
+/// The folder of an administrator's settings for Claude Code.
 const MANAGED: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 
-/// A settings file of a host, as far as it is about hooks.
+/// The hook settings in one file of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HooksFile {
     pub host: Host,
     pub path: PathBuf,
-    /// An administrator's, which the user cannot overrule.
+    /// Set by an administrator; the user cannot override it.
     pub managed: bool,
-    /// Our hooks in it.
     pub ours: Vec<OurHook>,
-    /// How many Stop hooks of others are in it.
     pub other_stop_hooks: usize,
     /// `disableAllHooks`
     pub disable_all: Option<bool>,
@@ -40,28 +38,27 @@ pub struct HooksFile {
     pub managed_only: bool,
     /// `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`
     pub stop_block_cap: Option<u64>,
-    /// The members beside `hooks`.
+    /// The other top-level keys.
     pub other_keys: Vec<String>,
 }
 
-/// One handler of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OurHook {
-    /// As the host spells it.
+    /// The event name, as the host spells it.
     pub event: String,
     pub via: Via,
-    /// The program, or the link of the way; [`OurHook::started`] is what the host starts.
+    /// The program, or the base link of the wiring; [`OurHook::started`] returns the link that the host starts.
     pub program: String,
-    /// Written by an older version: a host that drops `args` does something else with it.
+    /// Written by an older version: a host that ignores `args` runs something else.
     pub needs_args: bool,
-    /// In which group of its event, and where in that group.
+    /// Index of its group in the event, and index in the group.
     pub place: (usize, usize),
-    /// What somebody added that lets the host call it for less, or not wait for it: a matcher, `async`, `if`.
+    /// Additions that make the host call it less often, or not wait for it: a matcher, `async`, `if`.
     pub narrowed_by: Vec<String>,
 }
 
 impl OurHook {
-    /// What the host starts for it: the program, or the link for this event.
+    /// Returns the path that the host starts: the program, or the link for this event.
     pub fn started(&self) -> String {
         if links::is_base(&self.program) {
             return links::for_event(&self.program, &self.event);
@@ -70,13 +67,13 @@ impl OurHook {
     }
 }
 
-/// The files of `host` that hold hooks for the checkout at `root`, the strongest first. One that is not there is left
-/// out, one that cannot be read is an error beside the others.
+/// Reads the files of `host` with hooks for the checkout at `root`, the strongest first. Missing files are left out; a
+/// file that cannot be read is an error in the list.
 pub fn inspect(host: Host, homes: &Homes, root: &Path) -> Vec<Result<HooksFile, InstallError>> {
     inspect_with(host, homes, root, Path::new(MANAGED))
 }
 
-/// The program a host starts for `program` of a wiring: a path as it is, a bare name by the `PATH`.
+/// Returns the program that a host starts for `program`: a path unchanged, a bare name from the `PATH`.
 pub fn resolve(program: &str, homes: &Homes, cwd: &Path) -> Option<PathBuf> {
     if program.contains(['/', '\\']) {
         return Some(PathBuf::from(program));
@@ -94,7 +91,7 @@ pub(super) fn inspect_with(
     files.filter_map(|(path, managed)| inspect_file(host, &path, managed).transpose()).collect()
 }
 
-/// Where hooks may stand, the strongest first, and whether it is an administrator's.
+/// Lists the files that may hold hooks, the strongest first; the flag is true for an administrator's file.
 fn paths(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<(PathBuf, bool)> {
     let own = |paths: Vec<PathBuf>| paths.into_iter().map(|path| (path, false));
     let mut files: Vec<_> = match host {
@@ -106,7 +103,7 @@ fn paths(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<(PathBuf
         Host::Codex => own(vec![root.join(".codex/hooks.json"), homes.codex_dir().join("hooks.json")]).collect(),
         Host::Sim => Vec::new(),
     };
-    // A repository at the home of the user: its settings and the user's are one file.
+    // If the repository is the user's home, its settings and the user's are one file.
     let mut seen: Vec<PathBuf> = Vec::new();
     files.retain(|(path, _)| {
         let is_new = !seen.contains(path);
@@ -116,7 +113,8 @@ fn paths(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<(PathBuf
     files
 }
 
-/// Later files of the folder overrule earlier ones, and all of them the single file.
+/// Lists the administrator's files, the strongest first: later files of the folder override earlier ones, and all of
+/// them override the single file.
 fn managed_files(folder: &Path) -> Vec<PathBuf> {
     let pieces = fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
     let mut files: Vec<_> = pieces.map(|piece| piece.path()).collect();
@@ -139,8 +137,8 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         managed,
         ours: Vec::new(),
         other_stop_hooks: 0,
-        disable_all: root.member("disableAllHooks").and_then(|node| truth(&document, node)),
-        managed_only: root.member("allowManagedHooksOnly").and_then(|node| truth(&document, node)) == Some(true),
+        disable_all: root.member("disableAllHooks").and_then(|node| as_bool(&document, node)),
+        managed_only: root.member("allowManagedHooksOnly").and_then(|node| as_bool(&document, node)) == Some(true),
         stop_block_cap: root.member("env").and_then(|env| env.member(STOP_BLOCK_CAP)).and_then(Node::as_count),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
@@ -162,7 +160,7 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
     Ok(Some(read))
 }
 
-/// What stands at a handler of ours, or at its group, beside what we write.
+/// Lists the keys of our handler, and the matcher of its group, that we do not write.
 fn narrowed_by(group: &Node, handler: &Node) -> Vec<String> {
     const OURS: [&str; 5] = ["type", "command", "args", "timeout", "statusMessage"];
     let matcher = group.member("matcher").and_then(Node::as_str).filter(|matcher| !matches!(*matcher, "" | "*" | ".*"));
@@ -174,6 +172,6 @@ fn keys(node: &Node) -> impl Iterator<Item = &str> {
     node.members().unwrap_or_default().iter().map(|member| member.key.as_str())
 }
 
-fn truth(document: &Document, node: &Node) -> Option<bool> {
+fn as_bool(document: &Document, node: &Node) -> Option<bool> {
     matches!(node.kind, Kind::Bool).then(|| document.raw(node) == "true")
 }

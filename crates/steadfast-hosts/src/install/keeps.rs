@@ -1,13 +1,13 @@
-//! Whether a write to Claude Code's settings leaves what concerns us in them as it is.
+//! Decides whether a write to Claude Code's settings keeps everything that concerns us.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// Switches that let no hook of a user or a project run.
+/// Switches that disable the hooks of a user or a project.
 const SWITCHES: [&str; 2] = ["disableAllHooks", "allowManagedHooksOnly"];
 
-/// Variables that say where our state is and what runs a hook, or by which we tell hosts apart. A beginning is enough.
+/// Beginnings of environment variables that determine where our state is, what a hook runs, or which host runs it.
 const VARIABLES: [&str; 14] = [
     "HOME",
     "PATH",
@@ -27,15 +27,15 @@ const VARIABLES: [&str; 14] = [
 
 const OURS: &str = "steadfast";
 
-/// Whether a path is one of Claude Code's settings files.
+/// Returns true if the path is one of Claude Code's settings files.
 pub fn is_claude_settings(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     folder == Some(".claude") && matches!(name, Some("settings.json" | "settings.local.json"))
 }
 
-/// Whether both texts say the same about us: our hooks, the switches of all hooks, variables that hooks depend on, and
-/// whatever else names us. Permissions are not about us. What cannot be read does not say the same.
+/// Returns true if both texts agree about us: our hooks, the switches of all hooks, variables that hooks depend on, and
+/// every other value that names us. Permissions do not count. An unreadable text never agrees.
 pub fn keeps_hooks(before: &str, after: &str) -> bool {
     match (read(before), read(after)) {
         (Some(before), Some(after)) => About::of(&before) == About::of(&after),
@@ -55,9 +55,8 @@ fn read(text: &str) -> Option<Map<String, Value>> {
 struct About {
     switches: Vec<Option<Value>>,
     variables: Vec<(String, Value)>,
-    /// The groups of hooks that name us, with their events, in order.
+    /// The hook groups that name us, with their events, in order.
     groups: Vec<(String, Value)>,
-    /// Everything else that names us.
     rest: Vec<Value>,
 }
 
@@ -76,10 +75,10 @@ impl About {
             .filter(|(_, group)| names_us(group))
             .collect();
         groups.sort_by(|one, other| one.0.cmp(&other.0));
-        let besides = |(key, value): &(&String, &Value)| {
+        let is_other = |(key, value): &(&String, &Value)| {
             !matches!(key.as_str(), "hooks" | "permissions" | "env") && (has_name(key) || names_us(value))
         };
-        let mut rest: Vec<_> = settings.iter().filter(besides).collect();
+        let mut rest: Vec<_> = settings.iter().filter(is_other).collect();
         rest.sort_by_key(|(key, _)| key.as_str());
         Self {
             switches: SWITCHES.map(|key| settings.get(key).cloned()).to_vec(),

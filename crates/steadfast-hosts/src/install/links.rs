@@ -1,7 +1,8 @@
-//! Links to the binary whose names say what a hook is called with.
+//! Links to the binary whose names encode the arguments of a hook.
 //!
-//! Some hosts run the hooks of another host's settings and drop their `args`. A line that is one path means the same with
-//! and without them. The event stands in the name too: what a hook answers that could not read the payload depends on it.
+//! Some hosts run the hooks of another host's settings and ignore their `args`. A command that is a single path means
+//! the same with and without them. The name contains the event too: the answer of a hook that cannot read its payload
+//! depends on it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ use steadfast_model::{EventName, Host, Via};
 use super::scope::{InstallPaths, InstallScope};
 use super::wiring::lines;
 
-/// What the name of each of them begins with.
+/// The beginning of every link's name.
 const PREFIX: &str = "steadfast-hook-";
 
-/// The links of one way: one for the way itself, which `doctor` asks for its version, and one for each event.
+/// The links of one wiring: a base link, which `doctor` asks for its version, and one link for each event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Links {
     pub(super) base: PathBuf,
@@ -21,7 +22,8 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Claude Code alone: Codex knows only a line for the shell. A shared file cannot name a path of this machine.
+    /// Returns the links if this wiring uses them: Claude Code only, because Codex runs a shell line, and no shared
+    /// file, because a path is valid on one machine only.
     pub(super) fn of(host: Host, scope: InstallScope, place: &InstallPaths) -> Option<Self> {
         let has_links = host == Host::Claude && matches!(scope, InstallScope::Local | InstallScope::User);
         let folder = has_links.then(|| place.user_records.join("hooks"))?;
@@ -34,23 +36,22 @@ impl Links {
     }
 }
 
-/// The link of a way for one event.
 pub(super) fn for_event(base: &str, event: &str) -> String {
     format!("{base}-{event}")
 }
 
-/// Whether a program is the link of a way.
+/// Returns true if a program is the base link of a wiring.
 pub(super) fn is_base(program: &str) -> bool {
     file_name(program).strip_prefix(PREFIX).is_some_and(|way| read_way(way).is_some())
 }
 
-/// What a path stands for: the link of its way, host, way and event.
+/// Splits the path of an event's link into base link, host, wiring and event.
 pub(super) fn read(path: &str) -> Option<(&str, Host, Via, &str)> {
     let (host, via, event) = link_call(file_name(path))?;
     Some((&path[..path.len() - event.len() - 1], host, via, event))
 }
 
-/// What a hook is called with that is started by this name.
+/// Returns the arguments encoded in the name by which a hook was started.
 pub fn link_call(name: &str) -> Option<(Host, Via, &str)> {
     let (way, event) = name.strip_prefix(PREFIX)?.rsplit_once('-')?;
     let (host, via) = read_way(way)?;

@@ -1,8 +1,8 @@
-//! Wiring Steadfast into a host and out again.
+//! Adds Steadfast to a host and removes it.
 //!
-//! A [`InstallScope`] says whom it is for and so which files; a [`Wiring`] what goes into them. [`plan_install`] and
-//! [`plan_uninstall`] read and compute, [`apply`] writes. What was there before us is kept in a record, so that
-//! uninstalling gives it back. Nothing here prints, or looks at the environment.
+//! An [`InstallScope`] selects the files, a [`Wiring`] the hooks in them. [`plan_install`] and [`plan_uninstall`] read
+//! and compute, [`apply`] writes. A record keeps the earlier content, so that uninstalling restores it. Nothing here
+//! prints or reads the environment.
 
 mod apply;
 mod binary;
@@ -29,7 +29,7 @@ mod wiring;
 mod tests;
 
 pub use apply::apply;
-pub use binary::{BinaryError, find_binary, is_on_path};
+pub use binary::{BinaryError, PackageRunner, find_binary, is_on_path};
 pub use change::{FileEdit, InstallPlan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};
@@ -45,8 +45,8 @@ pub use wiring::{HookLine, SERVER, Wiring, lines, plugin_hooks};
 
 use slot::{Part, Remembered};
 
-/// A settings file of Claude Code (or a hooks file of Codex) with our hooks in it. Whatever the text, this comes back;
-/// and what comes back is JSON.
+/// Returns a settings file of Claude Code (or a hooks file of Codex) with our hooks added. For any input it returns an
+/// error or valid JSON; it never panics.
 pub fn merge_claude_settings(text: &str, wiring: &Wiring) -> Result<String, SettingsError> {
     Part::Hooks(wiring.clone()).merge(text, Remembered::default())
 }

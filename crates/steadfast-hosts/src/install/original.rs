@@ -1,12 +1,12 @@
 use super::error::SettingsError;
 use super::json::{Document, Step};
 
-/// What stood in a file before us, as far as it is known: it says which of the containers that we emptied were there.
+/// The content of a file before us, as far as it is known. It tells which of the containers that we emptied existed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Original(Option<Document>);
 
 impl Original {
-    /// Text that cannot be read tells nothing.
+    /// An unreadable text counts as unknown.
     pub(crate) fn from_text(text: Option<&str>) -> Self {
         Self(text.and_then(|text| Document::parse_settings(text).ok()))
     }
@@ -15,9 +15,9 @@ impl Original {
         self.0.as_ref()
     }
 
-    /// After something of ours was taken out of the container at `path`: if nothing is left in it, it becomes again
-    /// what it was, and where it was not at all it goes, and so on outwards.
-    pub(crate) fn give_back(&self, document: &mut Document, path: &[Step<'_>]) -> Result<(), SettingsError> {
+    /// Restores the container at `path` after something of ours was removed from it. An empty container becomes what it
+    /// was; if it did not exist, it is removed, and so on outwards.
+    pub(crate) fn restore(&self, document: &mut Document, path: &[Step<'_>]) -> Result<(), SettingsError> {
         let mut path = path;
         loop {
             if !document.get(path)?.is_some_and(super::json::Node::is_empty) {
@@ -34,7 +34,8 @@ impl Original {
     }
 }
 
-/// The containers along `paths` and nothing else: enough to give them back, without keeping what else the file holds.
+/// Returns the containers along `path` and nothing else: enough to restore them, without a copy of the rest of the
+/// file.
 pub(crate) fn outline(text: &str, path: &[&str]) -> Result<String, SettingsError> {
     let document = Document::parse_settings(text)?;
     let mut outline = String::new();

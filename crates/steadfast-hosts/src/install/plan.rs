@@ -1,4 +1,4 @@
-//! What installing and uninstalling would change. Reads files, writes none.
+//! Computes the changes of installing and uninstalling. Reads files, writes none.
 
 mod links;
 mod skills;
@@ -17,15 +17,15 @@ use super::scope::{InstallPaths, InstallScope};
 use super::skills::files as skill_files;
 use super::slot::{Remembered, Slot};
 
-/// What `init` was asked for.
+/// The options of `init`.
 #[derive(Clone, Debug)]
 pub struct InstallRequest<'a> {
     pub hosts: &'a [Host],
     pub scope: InstallScope,
     pub place: &'a InstallPaths,
-    /// As `find_binary` found it; a shared file names the program instead.
+    /// The result of `find_binary`. A shared file names the program instead.
     pub binary: &'a Path,
-    /// Raises Claude Code's own bound of refusals to stop, for all Stop hooks.
+    /// Raises Claude Code's own limit of refused stops, for all Stop hooks.
     pub stop_block_cap: Option<u32>,
 }
 
@@ -73,13 +73,13 @@ fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &InstallPaths) -> Resul
         users,
     };
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     drafts.set(slot, Some(merged), remembered)
 }
 
-/// What would be there without us. If nobody touched the file since, that is what was there the first time; and where
-/// only the host wrote around us, too.
+/// Returns the content without us. If only we, or the host around our part, wrote the file since, that is the recorded
+/// content from before the first installation.
 fn before_us(slot: &Slot, record: Option<&Record>, current: Option<&str>) -> Result<Before, SettingsError> {
     let Some(current) = current else { return Ok(Before::Absent) };
     if let Some(record) = record.filter(|record| record.after.as_deref() == Some(current)) {
@@ -97,7 +97,7 @@ fn before_us(slot: &Slot, record: Option<&Record>, current: Option<&str>) -> Res
     Ok(if slot.living { Before::Outline(slot.part.outline(&bare)?) } else { Before::Text(bare) })
 }
 
-/// `in_use` says whether a checkout that relied on a file of the user still does.
+/// Computes the removal. `in_use` tells if a checkout that relied on a file of the user still does.
 pub fn plan_uninstall(
     hosts: &[Host],
     scopes: &[InstallScope],
@@ -108,7 +108,7 @@ pub fn plan_uninstall(
     let mut seen = Vec::new();
     for host in hosts {
         for scope in scopes {
-            // What is taken out is known by its shape, not by its path.
+            // Our entries are recognised by their shape, so any path will do.
             for slot in scope.slots(*host, place, Path::new("steadfast"), None)? {
                 let key = slot.record_file(place);
                 if !seen.contains(&key) {
@@ -139,9 +139,9 @@ fn uninstall_slot(
         let users = record.without(&place.root, in_use);
         if !users.is_empty() {
             let kept = Record { users, ..record.clone() };
-            return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };
+            return if kept == *record { Ok(()) } else { drafts.write_record(&record_file, &kept) };
         }
-        drafts.forget(&record_file, record, place)?;
+        drafts.remove_record(&record_file, record, place)?;
         if record.before == Before::Absent {
             drafts.absent_before_us.push(slot.path.clone());
         }
@@ -162,7 +162,7 @@ fn uninstall_slot(
     drafts.set(slot, after, remembered)
 }
 
-/// The files as they would be. Two slots may share a file: the second sees what the first made of it.
+/// The planned contents of the files. If two slots share a file, the second sees the draft of the first.
 struct Drafts {
     direction: Direction,
     changes: Vec<FileEdit>,
@@ -201,15 +201,14 @@ impl Drafts {
         Ok(())
     }
 
-    fn remember(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
+    fn write_record(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
         let after = Some(record.to_text(file)?.into_bytes());
         self.records.push(FileEdit::new(file, file::read(file)?, after, "record", Access::Private));
         Ok(())
     }
 
-    /// With the record go the folders that were made for its file and those of the records, if nothing else came into
-    /// them.
-    fn forget(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
+    /// Removes a record, together with the folders made for its file and for the records, if they are empty.
+    fn remove_record(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
         let change = FileEdit::new(file, file::read(file)?, None, "record", Access::Private);
         let ours = |folder: &&Path| place.user_records.parent().is_some_and(|state| folder.starts_with(state));
         let of_records = file.ancestors().skip(1).take_while(ours).map(Path::to_owned);

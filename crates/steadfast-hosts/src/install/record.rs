@@ -8,19 +8,19 @@ use super::error::InstallError;
 use super::scope::InstallPaths;
 use super::slot::{Keeper, Remembered};
 
-/// What was there before us, in one slot of one file, and who asked for it.
+/// The earlier content of one slot in one file, and the checkouts that use the slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) path: PathBuf,
     pub(super) slot: String,
     pub(super) before: Before,
-    /// The file as we left it. Absent for a file that its host keeps rewriting.
+    /// The file as we left it. Absent for a file that its host rewrites all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<String>,
-    /// The folders we made for the file, the innermost first.
+    /// The folders created for the file, the innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) folders: Vec<PathBuf>,
-    /// The checkouts that rely on it.
+    /// The checkouts that rely on the slot.
     pub(super) users: Vec<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Record {
 pub(super) enum Before {
     Absent,
     Text(String),
-    /// Only the containers on our way: the rest of the file may hold secrets.
+    /// Only the containers around our entry: the rest of the file may hold secrets.
     Outline(String),
 }
 
@@ -49,7 +49,7 @@ impl Record {
         text.map(|text| text + "\n").map_err(|source| InstallError::Record { path: file.to_owned(), source })
     }
 
-    /// Of what is ours alone: nothing was there before us.
+    /// Returns a record for a file that did not exist before us.
     pub(super) fn of_ours(path: &Path, slot: &str, users: Vec<PathBuf>) -> Self {
         let (path, slot) = (path.to_owned(), slot.to_owned());
         Self { path, slot, before: Before::Absent, after: None, folders: Vec::new(), users }
@@ -69,7 +69,7 @@ impl Record {
     }
 }
 
-/// Where the record of one slot of a file is kept.
+/// Returns the path of the record for one slot of a file.
 pub(super) fn file_of(path: &Path, slot: &str, keeper: Keeper, place: &InstallPaths) -> PathBuf {
     let folder = match keeper {
         Keeper::Repository => &place.repository_records,
@@ -80,7 +80,7 @@ pub(super) fn file_of(path: &Path, slot: &str, keeper: Keeper, place: &InstallPa
     folder.join(format!("{}-{:016x}.json", name.trim_start_matches('.'), fnv1a(key.as_bytes())))
 }
 
-/// Names a file for as long as it lives, which the hashers of the standard library do not promise.
+/// A stable hash for file names; the hashers of the standard library may change between versions.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! Whom the wiring is for, and which files that means.
+//! The scope of an installation, and the files it selects.
 
 use std::path::{Path, PathBuf};
 
@@ -10,29 +10,28 @@ use super::links::Links;
 use super::slot::{Keeper, Part, Slot};
 use super::wiring::{SHARED_PROGRAM, Wiring};
 
-/// Whom the wiring is for.
+/// The users that an installation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstallScope {
-    /// This user, in this repository. Codex has no such file: there it is the user's, and acts only where state is.
+    /// This user, in this repository. Codex has no such file: there the user's file is edited, and its hooks act only
+    /// where state exists.
     Local,
-    /// Everyone who works in this repository: a file that is committed.
+    /// Everyone who works in this repository: the file is committed.
     Shared,
     /// This user, in all repositories.
     User,
 }
 
-/// Where to install, and where to remember what was there.
+/// The paths of an installation and of its records.
 #[derive(Clone, Debug)]
 pub struct InstallPaths {
     pub homes: Homes,
     /// The root of the checkout, links resolved.
     pub root: PathBuf,
-    /// The root of the main checkout, where `root` is a linked worktree; else the same. Claude Code files a project's
-    /// MCP servers under it.
+    /// The root of the main checkout if `root` is a linked worktree, else the same. Claude Code stores a project's MCP
+    /// servers under it.
     pub main_root: PathBuf,
-    /// For records about files of the repository.
     pub repository_records: PathBuf,
-    /// For records about files of the user.
     pub user_records: PathBuf,
 }
 
@@ -47,7 +46,7 @@ impl InstallScope {
         }
     }
 
-    /// A shared file names the program; a path would be right on one machine only.
+    /// A shared file names the program, because a path would be valid on one machine only.
     fn program(self, binary: &Path) -> Result<String, InstallError> {
         match self {
             Self::Shared => Ok(SHARED_PROGRAM.to_owned()),

@@ -5,7 +5,7 @@ use super::json::{Document, Node, Step, Value};
 use super::original::Original;
 use super::wiring::{SERVER, is_our_program};
 
-/// `servers` leads to the object of all servers.
+/// Adds our server. `servers` is the path of the object with all servers.
 pub(super) fn merge(document: &mut Document, servers: &[&str], program: &str) -> Result<(), SettingsError> {
     let keys = [servers, &[SERVER]].concat();
     let path: Vec<_> = keys.iter().map(|key| Step::Key(key)).collect();
@@ -40,7 +40,7 @@ pub(super) fn strip(document: &mut Document, servers: &[&str], original: &Origin
         return Ok(());
     }
     document.remove(&path)?;
-    original.give_back(document, &steps)
+    original.restore(document, &steps)
 }
 
 fn is_ours(server: &Node) -> bool {

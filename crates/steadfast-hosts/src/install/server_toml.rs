@@ -1,5 +1,5 @@
-//! Our MCP server in Codex's `config.toml`. `toml_edit` reads it and says where things stand; the text is edited
-//! here, because writing the document back changes line ends and adds a last one.
+//! Our MCP server in Codex's `config.toml`. `toml_edit` parses it and gives positions; the text is edited here, because
+//! writing the document back would change line ends and add a final one.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(super) fn merge(text: &str, program: &str) -> Result<String, SettingsError> 
     Ok(merged)
 }
 
-/// A text without a last line end gets none from us either: so it can be told, later, that it had none.
+/// Appends our server. A text without a final line end gets none, so that uninstalling can restore that.
 fn append(text: &str, program: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let block = [
@@ -74,7 +74,7 @@ pub(super) fn strip(text: &str) -> Result<String, SettingsError> {
     let mut blocks = Vec::new();
     match server {
         Item::Table(table) if !table.is_dotted() => collect_blocks(text, server, &mut blocks),
-        // Written by hand on one line, or as dotted keys: each goes with its line.
+        // Handwritten on one line or as dotted keys: remove the whole line of each.
         _ => collect_lines(text, server, &mut blocks),
     }
     blocks.sort_by_key(|block| block.start);
@@ -86,7 +86,8 @@ pub(super) fn strip(text: &str) -> Result<String, SettingsError> {
     Ok(stripped)
 }
 
-/// A table from its header to the end of its last line, and the tables below it (Codex keeps tool approvals there).
+/// Collects a table from its header to the end of its last line, and the tables below it (Codex keeps tool approvals
+/// there).
 fn collect_blocks(text: &str, item: &Item, blocks: &mut Vec<Range<usize>>) {
     let Some(table) = item.as_table() else { return };
     let mut end = 0;
@@ -96,7 +97,7 @@ fn collect_blocks(text: &str, item: &Item, blocks: &mut Vec<Range<usize>>) {
             child => end = end.max(last_byte(child)),
         }
     }
-    // A table that only stands in the headers of others has a place there, and no lines.
+    // An implicit table exists only in the headers of others, so it has no lines.
     if let Some(header) = table.span().filter(|_| !table.is_implicit()) {
         blocks.push(header.start..end_of_line(text, end.max(header.end)));
     }
@@ -123,7 +124,8 @@ fn end_of_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// The blank line that `append` put before a block; at the end of a text that ends without a line end, that one too.
+/// Extends the block by the blank line that `append` put before it. At the end of a text without a final line end,
+/// extends it by that line end too.
 fn with_blank_line_before(text: &str, block: Range<usize>) -> Range<usize> {
     let newlines = if block.end == text.len() && !text.ends_with('\n') { 2 } else { 1 };
     let mut start = block.start;
@@ -131,7 +133,7 @@ fn with_blank_line_before(text: &str, block: Range<usize>) -> Range<usize> {
         let before = &text[..start];
         let Some(rest) = before.strip_suffix('\n') else { break };
         let rest = rest.strip_suffix('\r').unwrap_or(rest);
-        // The line end of a line with something on it is not ours.
+        // The end of a non-empty line is not ours.
         if left == 1 && newlines == 1 && !rest.ends_with('\n') {
             break;
         }

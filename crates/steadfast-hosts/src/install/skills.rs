@@ -1,4 +1,4 @@
-//! The skills and agents that come with the binary, as files of ours alone.
+//! The skills and agents in the binary, which are installed as files of our own.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use steadfast_model::{Host, fnv};
 use super::change::{AGENT, SKILL};
 use super::scope::InstallPaths;
 
-/// A file of a skill, as the plugin has it.
+/// A file of a skill, from the plugin.
 struct Source {
     skill: &'static str,
     file: &'static str,
@@ -34,7 +34,7 @@ const SOURCES: [Source; 7] = [
     source!("run-tasks", "SKILL.md"),
 ];
 
-/// The agents, name and text as the plugin has them.
+/// The agents: name and text, from the plugin.
 const AGENTS: [(&str, &str); 5] = [
     ("expert-correctness", include_str!("../../../../plugin/agents/expert-correctness.md")),
     ("expert-security", include_str!("../../../../plugin/agents/expert-security.md")),
@@ -43,14 +43,14 @@ const AGENTS: [(&str, &str); 5] = [
     ("planner", include_str!("../../../../plugin/agents/planner.md")),
 ];
 
-/// In a plugin a skill has the plugin's name before its own; in a folder of skills it has to bring it along.
+/// A plugin adds its name to its skills; installed in a folder, a skill needs this prefix.
 pub(super) const PREFIX: &str = "steadfast-";
 
-/// The last line says whose file it is, and whether it is as we wrote it: also where there is no record, because a
-/// colleague installed it or another version did.
+/// The last line marks the file as ours and tells if it is unchanged. This works without a record too, if a colleague
+/// or another version installed the file.
 const STAMP: (&str, &str) = ("<!-- written by `steadfast init`, ", " -->");
 
-/// One file that is to be there: of a skill, or an agent.
+/// One file to install: part of a skill, or an agent.
 #[derive(Clone, Debug)]
 pub(super) struct SkillFile {
     pub(super) path: PathBuf,
@@ -58,18 +58,18 @@ pub(super) struct SkillFile {
     pub(super) what: &'static str,
 }
 
-/// Whose a file in the place of ours is.
+/// The owner of a file in the place of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// Ours, of this version or another, and nobody changed it.
+    /// Ours, unchanged, of this or another version.
     Ours,
-    /// It was ours, and somebody changed it since.
+    /// Ours, but changed by a user.
     Changed,
     Foreign,
 }
 
-/// The files for a host: in the checkout whatever the scope, also where the wiring is the user's. A skill is offered
-/// wherever it is found, and nobody asked for it in the other repositories.
+/// Returns the files for a host. They are installed in the checkout for every scope, also the user's: a host offers a
+/// skill wherever it finds it, and the user asked for it in this repository only.
 pub(super) fn files(host: Host, place: &InstallPaths) -> Vec<SkillFile> {
     let folder = match host {
         Host::Claude => place.root.join(".claude/skills"),
@@ -100,7 +100,7 @@ impl Source {
 }
 
 impl SkillFile {
-    /// As it is installed: by its whole name, and with our stamp.
+    /// Creates the file to install, with the prefixed name and the stamp.
     pub(super) fn new(path: PathBuf, text: &str, what: &'static str) -> Self {
         Self { path, content: stamped(&renamed(text)), what }
     }
@@ -114,7 +114,7 @@ impl SkillFile {
         }
     }
 
-    /// Git may have given it the line ends of another system.
+    /// Ignores line ends, which git may have converted.
     pub(super) fn is_up_to_date(&self, present: &[u8]) -> bool {
         plain(present).is_some_and(|text| text == self.content)
     }
@@ -123,7 +123,7 @@ impl SkillFile {
 fn renamed(text: &str) -> String {
     names().fold(text.to_owned(), |text, name| {
         let text = text.replacen(&format!("\nname: {name}\n"), &format!("\nname: {PREFIX}{name}\n"), 1);
-        // Only as the plugin calls it: `plan` alone may be a key of some JSON.
+        // Replace only the plugin's spelling: a bare `plan` may be a key in JSON.
         text.replace(&format!("`steadfast:{name}`"), &format!("`{PREFIX}{name}`"))
     })
 }
@@ -136,12 +136,12 @@ fn stamp_of(body: &str) -> String {
     format!("{:016x}", fnv([body.as_bytes()]))
 }
 
-/// The text before the stamp, and what that says.
+/// Splits a text into the part before the stamp, and the stamp.
 fn body(text: &str) -> Option<(&str, &str)> {
     let (body, rest) = text.rsplit_once(STAMP.0)?;
     let (stamp, after) = rest.split_once(STAMP.1)?;
     let body = body.strip_suffix('\n').unwrap_or(body);
-    // What was added behind it is a change, too.
+    // Text after the stamp is a change too.
     Some((body, if after == "\n" { stamp } else { "" }))
 }
 

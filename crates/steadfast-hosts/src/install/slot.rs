@@ -15,12 +15,12 @@ pub(super) struct Slot {
     pub(super) path: PathBuf,
     pub(super) part: Part,
     pub(super) keeper: Keeper,
-    /// The host itself writes this file all the time. So its bytes never stay as we left them, and it holds things
-    /// that are not ours to copy.
+    /// The host writes this file all the time. So its bytes never stay as we left them, and it contains data that we
+    /// must not copy.
     pub(super) living: bool,
 }
 
-/// Whose file it is: where its record is kept, and who may read it.
+/// The owner of a file, which decides where its record is kept and who may read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keeper {
     Repository,
@@ -34,7 +34,7 @@ pub(super) enum Part {
     ServerToml { program: String },
 }
 
-/// What a record tells about a file: as it was before us, and as we left it.
+/// The recorded contents of a file: before us, and as we left it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Remembered<'a> {
     pub(super) before: Option<&'a str>,
@@ -54,7 +54,7 @@ impl Slot {
         record::file_of(&self.path, &self.part.name(), self.keeper, place)
     }
 
-    /// Claude Code takes this lock before it writes its file. Codex has none.
+    /// Returns the lock that Claude Code takes before it writes its file. Codex has none.
     pub(super) fn lock(&self) -> Option<PathBuf> {
         let takes_lock = self.living && matches!(self.part, Part::Server { .. });
         takes_lock.then(|| {
@@ -82,7 +82,7 @@ impl Part {
         }
     }
 
-    /// Tells apart the parts of ours in one file.
+    /// Identifies our parts within one file.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Hooks(_) => "hooks".to_owned(),
@@ -100,7 +100,7 @@ impl Part {
                     Some(cap) => hooks::raise_cap(&mut document, cap)?,
                     None => {
                         let original = Original::from_text(remembered.before);
-                        hooks::give_cap_back(&mut document, &original, remembered.after)?;
+                        hooks::restore_cap(&mut document, &original, remembered.after)?;
                     }
                 }
                 Ok(document.into_text())
@@ -114,7 +114,7 @@ impl Part {
         }
     }
 
-    /// The text without what is ours. A text that holds nothing of ours comes back as it is.
+    /// Returns the text without our part. A text without any part of ours is returned unchanged.
     pub(super) fn strip(&self, text: &str, remembered: Remembered<'_>) -> Result<String, SettingsError> {
         if let Self::ServerToml { .. } = self {
             return server_toml::strip(text);
@@ -125,20 +125,20 @@ impl Part {
         match self {
             Self::Hooks(wiring) => {
                 hooks::strip(&mut document, wiring.host, &original)?;
-                hooks::give_cap_back(&mut document, &original, remembered.after)?;
+                hooks::restore_cap(&mut document, &original, remembered.after)?;
             }
             Self::Server { servers, .. } => server::strip(&mut document, &keys(servers), &original)?,
             Self::ServerToml { .. } => {}
         }
         match remembered.before {
             _ if !had_content => Ok(text.to_owned()),
-            // Such a text is no JSON, and still what was there.
+            // An empty text is not JSON, but it is the original content.
             Some(before) if before.trim().is_empty() && document.root().is_empty() => Ok(before.to_owned()),
             _ => Ok(document.into_text()),
         }
     }
 
-    /// Whether a text says nothing at all.
+    /// Returns true if a text has no content.
     pub(super) fn is_bare(&self, text: &str) -> bool {
         match self {
             Self::ServerToml { .. } => text.trim().is_empty(),
@@ -148,7 +148,7 @@ impl Part {
         }
     }
 
-    /// As much of a text as `strip` will want to know.
+    /// Returns the part of a text that `strip` will need.
     pub(super) fn outline(&self, text: &str) -> Result<String, SettingsError> {
         match self {
             Self::Hooks(_) => outline(text, &["hooks"]),

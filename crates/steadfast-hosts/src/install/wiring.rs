@@ -1,4 +1,4 @@
-//! What is installed into a host: which events, and by which command.
+//! The hooks that are installed in a host: the events, and the command for each.
 
 use steadfast_model::{EventName, Host, Via};
 use steadfast_text::quote;
@@ -9,19 +9,23 @@ use super::links;
 /// The name of our MCP server in every host.
 pub const SERVER: &str = "steadfast";
 
-/// What a shared file names: a path would be right on one machine only.
+/// The program in a shared file, where a path would be valid on one machine only.
 pub(super) const SHARED_PROGRAM: &str = "steadfast";
 
-/// What a shared file and the plugin run it by. A host shows a program that is missing at every single event, three lines for each tool
-/// call of a colleague who does not have it; this way there is nothing to show. The shell costs 0.7 ms, which is why only
-/// they have it.
+/// The command prefix in a shared file and in the plugin. It makes the hook silent if `steadfast` is missing: a host
+/// shows a missing program at every event, three lines for each tool call of a colleague without Steadfast. The shell
+/// costs 0.7 ms, so only these two use it.
 const IF_THERE: &str = "command -v steadfast >/dev/null || exit 0; exec ";
 
-/// One registered event.
+/// The prefix for the plugin's hook at the start of a session: if `steadfast` is missing, a script says once how to install
+/// it. If the script fails, the session continues.
+const IF_THERE_OR_SAY: &str =
+    "command -v steadfast >/dev/null || { sh \"${CLAUDE_PLUGIN_ROOT}/hooks/missing.sh\"; exit 0; }; exec ";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookLine {
     pub event: EventName,
-    /// In seconds. Codex hashes it into its trust in a hook: a changed number asks every user again.
+    /// In seconds. Codex includes it in the hash of a trusted hook, so a changed number asks every user again.
     pub timeout: u32,
 }
 
@@ -29,7 +33,7 @@ const fn line(event: EventName) -> HookLine {
     HookLine { event, timeout: 10 }
 }
 
-/// All events of the design, also those that nothing answers yet: a later version must not change what is installed.
+/// All events of the design, also those without a rule yet: a later version must not change the installed hooks.
 const CLAUDE: [HookLine; 19] = [
     line(EventName::SessionStart),
     line(EventName::SessionEnd),
@@ -52,7 +56,8 @@ const CLAUDE: [HookLine; 19] = [
     line(EventName::TaskCompleted),
 ];
 
-/// Codex grants no more when a session ends or is interrupted, and shows the user an error if it is asked for.
+/// The limit of Codex at the end or interruption of a session, in seconds. It shows the user an error for a higher
+/// value.
 const CODEX_AT_THE_END: u32 = 3;
 
 const CODEX: [HookLine; 12] = [
@@ -75,9 +80,9 @@ const CODEX: [HookLine; 12] = [
 pub struct Wiring {
     pub host: Host,
     pub via: Via,
-    /// A path, or the bare name where the file is shared. Where it is the link of a way, each event has its own beside it.
+    /// A path, or the bare name in a shared file. If it is a base link, each event uses the link next to it.
     pub program: String,
-    /// Raises how many refusals to stop Claude Code grants; also those of other people's Stop hooks.
+    /// Raises Claude Code's limit of refused stops; it applies to all Stop hooks, also those of other programs.
     pub stop_block_cap: Option<u32>,
 }
 
@@ -89,7 +94,7 @@ pub fn lines(host: Host) -> &'static [HookLine] {
 }
 
 impl Wiring {
-    /// What both hosts know as `hooks`, for whoever passes it on without a settings file.
+    /// Returns the `hooks` object of both hosts, for callers that pass it on without a settings file.
     pub fn hooks(&self) -> serde_json::Value {
         let events = lines(self.host).iter().map(|line| {
             let group = Value::List(vec![self.group(*line)]);
@@ -106,13 +111,13 @@ impl Wiring {
         Value::object(self.handler_members(line))
     }
 
-    /// One line that means the same to a host which drops `args`: a link, or a line for the shell.
+    /// Returns a handler whose command needs no `args`, because some hosts ignore them: a link, or a line for the
+    /// shell.
     pub(super) fn handler_members(&self, line: HookLine) -> Vec<(&'static str, Value)> {
         let words = ["hook", "--host", self.host.as_str(), "--via", self.via.as_str(), line.event.as_str()];
         let mut members = vec![("type", Value::text("command"))];
-        let if_there = matches!(self.via, Via::Project | Via::Plugin) && self.program == SHARED_PROGRAM;
         if self.via == Via::Run && self.host != Host::Codex {
-            // Handed to one session of Claude Code, and written into no file that another host reads.
+            // Passed to one session of Claude Code; no other host reads it.
             members.push(("command", Value::text(&*self.program)));
             members.push(("args", Value::texts(words)));
         } else if links::is_base(&self.program) {
@@ -121,11 +126,16 @@ impl Wiring {
             let is_plain = command == link;
             members.push(("command", Value::text(command)));
             if is_plain {
-                // With `args`, though empty, Claude Code starts the link without a shell.
+                // With `args`, even if empty, Claude Code starts the link without a shell.
                 members.push(("args", Value::texts([])));
             }
         } else {
-            let before = if if_there { IF_THERE } else { "" };
+            let before = match (self.via, line.event) {
+                _ if self.program != SHARED_PROGRAM => "",
+                (Via::Plugin, EventName::SessionStart) => IF_THERE_OR_SAY,
+                (Via::Project | Via::Plugin, _) => IF_THERE,
+                _ => "",
+            };
             let command = format!("{before}{} {}", quote(&self.program), words.join(" "));
             members.push(("command", Value::text(command)));
         }
@@ -134,22 +144,24 @@ impl Wiring {
     }
 }
 
-/// What a shared file said until 0.1: `sh` with `args`. A host that drops them runs the payload as a script.
+/// The script in shared files until 0.1: `sh` with `args`. A host that ignores `args` would run the payload as a
+/// script.
 fn old_if_there_script() -> String {
     format!("{IF_THERE}{SHARED_PROGRAM} \"$@\"")
 }
 
-/// The hooks of the plugin, as its file has them. Where `init` wired the same events, each comes twice and counts once.
+/// Returns the content of the plugin's hooks file. If `init` wired the same events, each event arrives twice and counts
+/// once.
 pub fn plugin_hooks() -> serde_json::Value {
     let program = SHARED_PROGRAM.to_owned();
     let wiring = Wiring { host: Host::Claude, via: Via::Plugin, program, stop_block_cap: None };
     serde_json::json!({
-        "description": "Every event goes to `steadfast hook`, which ends at once where `steadfast init` was never run.",
+        "description": "Sends every event to `steadfast hook`, which exits at once if `steadfast init` was never run here.",
         "hooks": wiring.hooks(),
     })
 }
 
-/// Whether a handler in a settings file is one of ours, whichever version or path it was installed from.
+/// Returns true if a handler in a settings file is ours, from whatever version or path it was installed.
 pub(super) fn is_ours(handler: &Node, host: Host) -> bool {
     read_ours(handler, host).is_some()
 }
@@ -158,9 +170,9 @@ pub(super) fn is_ours(handler: &Node, host: Host) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ours {
     pub(super) via: Via,
-    /// The program, or the link of the way.
+    /// The program, or the base link of the wiring.
     pub(super) program: String,
-    /// It says with `args` what it means: a host that drops them does something else.
+    /// It depends on `args`, so a host that ignores them does something else.
     pub(super) needs_args: bool,
 }
 
@@ -181,13 +193,13 @@ pub(super) fn read_ours(handler: &Node, host: Host) -> Option<Ours> {
     Some(Ours { via, program: program.to_owned(), needs_args: true })
 }
 
-/// A line for the shell, or a link.
+/// Reads a line for the shell, or a link.
 fn read_line(command: &str, host: Host) -> Option<(Via, String)> {
     if let Some(word) = unquote(command) {
         let (base, named, via, _event) = links::read(&word)?;
         return (named == host).then(|| (via, base.to_owned()));
     }
-    let plain = command.strip_prefix(IF_THERE).unwrap_or(command);
+    let plain = [IF_THERE, IF_THERE_OR_SAY].iter().find_map(|before| command.strip_prefix(before)).unwrap_or(command);
     let mut words: Vec<&str> = plain.rsplitn(7, ' ').collect();
     let program = unquote(words.pop()?).filter(|program| is_our_program(program))?;
     words.reverse();
@@ -201,13 +213,13 @@ fn read_words(words: &[&str], host: Host) -> Option<Via> {
     }
 }
 
-/// A settings file may come from another platform, so both separators count.
+/// Accepts both path separators, because a settings file may come from another platform.
 pub(super) fn is_our_program(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     matches!(name, "steadfast" | "steadfast.exe")
 }
 
-/// What a single word means; nothing where the text is more than one word or has to be expanded.
+/// Returns the value of a single word; `None` if the text has several words or needs expansion.
 pub(super) fn unquote(text: &str) -> Option<String> {
     let [word] = <[String; 1]>::try_from(shlex::split(text)?).ok()?;
     let is_literal = !word.is_empty()
@@ -232,10 +244,12 @@ mod tests {
         let text = std::fs::read_to_string(file).unwrap();
         assert_eq!(text, serde_json::to_string_pretty(&plugin_hooks()).unwrap() + "\n");
         let document = Document::parse(&text).unwrap();
-        let stop = [Step::Key("hooks"), Step::Key("Stop"), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
-        let handler = document.get(&stop).unwrap().unwrap();
-        let ours = Ours { via: Via::Plugin, program: SHARED_PROGRAM.to_owned(), needs_args: false };
-        assert_eq!(read_ours(handler, Host::Claude), Some(ours));
+        for event in ["Stop", "SessionStart"] {
+            let path = [Step::Key("hooks"), Step::Key(event), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
+            let handler = document.get(&path).unwrap().unwrap();
+            let ours = Ours { via: Via::Plugin, program: SHARED_PROGRAM.to_owned(), needs_args: false };
+            assert_eq!(read_ours(handler, Host::Claude), Some(ours), "{event}");
+        }
     }
 
     #[test]

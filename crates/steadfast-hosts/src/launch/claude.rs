@@ -2,7 +2,7 @@ use std::ffi::OsString;
 
 use super::{DUMMY_KEY, Launch, LaunchOptions};
 
-/// `claude -p`, its events as JSON lines on stdout.
+/// Builds `claude -p` with events as JSON lines on stdout.
 pub fn claude(options: &LaunchOptions) -> Launch {
     let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"].map(OsString::from).to_vec();
     if options.unasked {
@@ -22,7 +22,7 @@ pub fn claude(options: &LaunchOptions) -> Launch {
             .with_env("DISABLE_AUTOUPDATER", "1")
             .with_env("DISABLE_TELEMETRY", "1")
             .with_env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-            // Else it refuses to skip permissions as root, which containers are.
+            // Without it Claude Code refuses to skip permissions as root, the user in containers.
             .with_env("IS_SANDBOX", "1"),
     }
 }

@@ -4,12 +4,12 @@ use super::{Alone, DUMMY_KEY, Launch, LaunchOptions};
 
 const KEY_VARIABLE: &str = "SCRIPTED_KEY";
 
-/// `codex exec`, its events as JSON lines on stdout. An `alone` run reads [`codex_config`] from `.codex/config.toml`
-/// of its home.
+/// Builds `codex exec` with events as JSON lines on stdout. With `alone`, Codex reads [`codex_config`] from
+/// `.codex/config.toml` in its home.
 pub fn codex(options: &LaunchOptions) -> Launch {
     let mut args: Vec<OsString> = ["exec", "--json", "--skip-git-repo-check"].map(OsString::from).to_vec();
     if options.alone.is_some() {
-        // Nobody is there to trust the hooks, and they are ours.
+        // There is no human to trust the hooks, and they are ours.
         args.push("--dangerously-bypass-hook-trust".into());
     }
     if options.unasked {
@@ -26,7 +26,6 @@ pub fn codex(options: &LaunchOptions) -> Launch {
     }
 }
 
-/// The configuration for a scripted model.
 pub fn codex_config(alone: &Alone) -> String {
     let url = toml_edit::Value::from(format!("{}/v1", alone.model_url.trim_end_matches('/')));
     format!(

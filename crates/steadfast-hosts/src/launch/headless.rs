@@ -1,5 +1,5 @@
-//! An agent of a run: without a human, with our hooks and our MCP server passed at launch, with the account and the
-//! settings that the environment around it leads to.
+//! Starts an agent of a run without a human. Our hooks and our MCP server are passed at launch; account and settings
+//! come from the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,13 @@ use steadfast_model::{Host, SessionId, Via};
 use super::Launch;
 use crate::install::{SERVER, Wiring};
 
-/// What an agent may do without being asked.
+/// The actions that an agent may take without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentPermissions {
-    /// Edit files where it works and call us; for the rest the user's own settings hold.
+    /// Edit files in its working folder and call Steadfast. For the rest the user's own settings apply.
     Edit,
-    /// Everything.
     Free,
-    /// Look at files, and nothing else. Neither our hooks nor our MCP server are passed: it has no task.
+    /// Read files only. It gets neither our hooks nor our MCP server, because it has no task.
     Read,
 }
 
@@ -31,7 +30,7 @@ impl From<steadfast_model::Permissions> for AgentPermissions {
 }
 
 impl AgentPermissions {
-    /// Of Claude Code. `steadfast` is our own program.
+    /// Returns the arguments for Claude Code. `steadfast` is our own program.
     pub(super) fn claude(self, steadfast: &Path) -> Vec<OsString> {
         match self {
             Self::Free => words(["--dangerously-skip-permissions"]),
@@ -53,23 +52,23 @@ impl AgentPermissions {
     }
 }
 
-/// What Claude Code is left without when it may only look.
+/// The tools that are disallowed in read-only mode.
 const WRITING: &str = "Edit,Write,NotebookEdit,Bash,Task,Agent,WebFetch,WebSearch";
 
 #[derive(Clone, Debug)]
 pub struct Headless {
     pub host: Host,
-    /// The host's program; the simulated agent is in `steadfast`.
+    /// The host's program; the simulated agent is part of `steadfast`.
     pub program: PathBuf,
     pub prompt: String,
-    /// Codex names its sessions itself.
+    /// Codex chooses its own session ids.
     pub session: Option<SessionId>,
     pub budget_micro_usd: Option<u64>,
     pub max_turns: Option<u32>,
     /// Our own program, for hooks and the MCP server.
     pub steadfast: PathBuf,
     pub permissions: AgentPermissions,
-    /// More of the host's own command line.
+    /// More arguments for the host.
     pub extra: Vec<String>,
 }
 
@@ -127,25 +126,26 @@ fn sim(run: &Headless) -> Launch {
     Launch { program: run.steadfast.clone(), args, env: Vec::new(), clear_env: false }
 }
 
-/// The user's own words come after ours, so they win; the prompt comes last, and may begin with a dash.
+/// Adds the user's arguments after ours, so that they win. The prompt comes last, and may begin with a dash.
 fn finish(program: PathBuf, mut args: Vec<OsString>, run: &Headless) -> Launch {
     args.extend(run.extra.iter().map(OsString::from));
     args.extend(words(["--", &run.prompt]));
     Launch { program, args, env: Vec::new(), clear_env: false }
 }
 
-/// Our hooks, as Claude Code's settings have them.
+/// Returns our hooks in the format of Claude Code's settings.
 fn claude_settings(run: &Headless) -> String {
     json!({ "hooks": wiring(run).hooks() }).to_string()
 }
 
-/// Our MCP server, as Claude Code reads it.
+/// Returns our MCP server in Claude Code's format.
 fn claude_servers(run: &Headless) -> String {
     let server = json!({"type": "stdio", "command": run.steadfast.display().to_string(), "args": ["mcp"]});
     json!({ "mcpServers": { SERVER: server } }).to_string()
 }
 
-/// Our hooks and our MCP server, each as `key=value` in TOML. A hook of ours is one group of its event, as everywhere.
+/// Returns our hooks and our MCP server, each as `key=value` in TOML. Each hook is one group of its event, as in
+/// settings files.
 fn codex_settings(run: &Headless) -> Vec<String> {
     let mut settings = Vec::new();
     for (event, groups) in wiring(run).hooks().as_object().into_iter().flatten() {
@@ -162,7 +162,7 @@ fn wiring(run: &Headless) -> Wiring {
     Wiring { host: run.host, via: Via::Run, program, stop_block_cap: None }
 }
 
-/// On one line.
+/// Formats a value as TOML on one line.
 fn toml(value: &Value) -> String {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Starting a host without a human: the command line and the environment, as data.
+//! Command lines and environments that start a host without a human, as data.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,50 +13,48 @@ pub use claude::claude;
 pub use codex::{codex, codex_config};
 pub use headless::{AgentPermissions, Headless, headless};
 
-/// A process to start. Whoever starts it has the pipes, the working directory and the end of it.
+/// A process to start. The caller provides pipes and working directory, and waits for the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub env: Vec<(String, OsString)>,
-    /// Nothing but `env` is passed on.
+    /// Pass on nothing but `env`.
     pub clear_env: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// The host's program.
     pub program: PathBuf,
     pub prompt: String,
-    /// Tools run without asking: for sandboxes, demonstrations and tests.
+    /// Run tools without asking, for sandboxes, demonstrations and tests.
     pub unasked: bool,
-    /// Settings on top of what the host finds by itself, in its own language: JSON for Claude Code, one `key=value` in
-    /// TOML for Codex.
+    /// Extra settings in the host's format: JSON for Claude Code, one `key=value` in TOML for Codex.
     pub settings: Option<String>,
     pub alone: Option<Alone>,
 }
 
-/// Away from the user's account and settings, against a scripted model.
+/// A launch with a scripted model, separate from the user's account and settings.
 #[derive(Clone, Debug)]
 pub struct Alone {
     pub home: PathBuf,
     /// The scripted model, without a path: `http://127.0.0.1:4000`.
     pub model_url: String,
-    /// `PATH` of the host and of everything it starts.
+    /// The `PATH` of the host and of all its processes.
     pub path: OsString,
 }
 
-/// A session without a human.
+/// The options of a session without a human.
 #[derive(Clone, Debug)]
 pub struct Unattended {
     pub permissions: AgentPermissions,
-    /// Our own program, which it may call.
+    /// Our own program, which the session may call.
     pub steadfast: PathBuf,
-    /// More of the host's own command line.
     pub extra: Vec<String>,
 }
 
-/// A session that goes on with something, with the user's own account and settings: in this terminal, or without a human.
+/// Builds a session that continues with `prompt`, with the user's own account and settings: in this terminal, or
+/// without a human.
 pub fn go_on(host: Host, prompt: &str, unattended: Option<&Unattended>) -> Launch {
     let (program, mode) = match host {
         Host::Claude | Host::Sim => ("claude", "-p"),
@@ -75,7 +73,7 @@ pub fn go_on(host: Host, prompt: &str, unattended: Option<&Unattended>) -> Launc
     Launch { program: program.into(), args, env: Vec::new(), clear_env: false }
 }
 
-/// What both hosts ask for and no scripted model looks at.
+/// An API key that both hosts require and no scripted model checks.
 const DUMMY_KEY: &str = "dummy-key";
 
 impl Launch {

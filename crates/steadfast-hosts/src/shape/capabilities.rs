@@ -1,11 +1,11 @@
 use steadfast_model::{Answer, Direction, Question, Ruling};
 
-/// What a host understands in the answer to one event.
+/// The parts of an answer that a host understands at one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities {
     pub(crate) deny: bool,
     pub(crate) ask: bool,
-    /// A question may be exchanged for another.
+    /// The hook may replace the agent's question with its own.
     pub(crate) exchange: bool,
     pub(crate) go_on: bool,
     pub(crate) context: bool,
@@ -18,7 +18,7 @@ impl Capabilities {
     pub(crate) const NOTE: Self = Self { note: true, ..Self::NOTHING };
     pub(crate) const CONTEXT: Self = Self { context: true, ..Self::NOTE };
     pub(crate) const DENY: Self = Self { deny: true, ..Self::NOTE };
-    /// The end of a turn: a context would keep the agent going on one host and spoil the answer on the other.
+    /// At the end of a turn, context would keep the agent working on one host and invalidate the answer on the other.
     pub(crate) const GO_ON: Self = Self { go_on: true, ..Self::NOTE };
 
     pub(crate) const fn and_deny(self) -> Self {
@@ -33,37 +33,37 @@ impl Capabilities {
         Self { exchange: true, ..self }
     }
 
-    /// The answer with what cannot be expressed fallen to what can.
+    /// Replaces the parts that the host does not understand by the nearest ones that it does.
     pub(crate) fn degrade(self, answer: &Answer) -> Answer {
-        let mut fallen = Answer { context: answer.context.clone(), note: answer.note.clone(), ..Answer::default() };
+        let mut degraded = Answer { context: answer.context.clone(), note: answer.note.clone(), ..Answer::default() };
         match &answer.ruling {
             Ruling::Pass => {}
-            Ruling::Deny { .. } if self.deny => fallen.ruling = answer.ruling.clone(),
-            Ruling::Ask { .. } if self.ask => fallen.ruling = answer.ruling.clone(),
-            Ruling::Continue { .. } if self.go_on => fallen.ruling = answer.ruling.clone(),
-            Ruling::AskInstead(_) if self.exchange => fallen.ruling = answer.ruling.clone(),
+            Ruling::Deny { .. } if self.deny => degraded.ruling = answer.ruling.clone(),
+            Ruling::Ask { .. } if self.ask => degraded.ruling = answer.ruling.clone(),
+            Ruling::Continue { .. } if self.go_on => degraded.ruling = answer.ruling.clone(),
+            Ruling::AskInstead(_) if self.exchange => degraded.ruling = answer.ruling.clone(),
             Ruling::AskInstead(question) if self.deny => {
-                fallen.ruling = Ruling::Deny { reason: question.text.clone() };
+                degraded.ruling = Ruling::Deny { reason: question.text.clone() };
             }
             Ruling::AskInstead(Question { text, .. }) => {
-                fallen.context = Some(joined(fallen.context.take(), text));
+                degraded.context = Some(joined(degraded.context.take(), text));
             }
             Ruling::Ask { reason, falls: Direction::Gate } if self.deny => {
-                fallen.ruling = Ruling::Deny { reason: reason.clone() };
+                degraded.ruling = Ruling::Deny { reason: reason.clone() };
             }
             Ruling::Deny { reason } | Ruling::Ask { reason, .. } | Ruling::Continue { reason } => {
-                fallen.context = Some(joined(fallen.context.take(), reason));
+                degraded.context = Some(joined(degraded.context.take(), reason));
             }
         }
         if !self.context
-            && let Some(context) = fallen.context.take()
+            && let Some(context) = degraded.context.take()
         {
-            fallen.note = Some(joined(fallen.note.take(), &context));
+            degraded.note = Some(joined(degraded.note.take(), &context));
         }
         if !self.note {
-            fallen.note = None;
+            degraded.note = None;
         }
-        fallen
+        degraded
     }
 }
 

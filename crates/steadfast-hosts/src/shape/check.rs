@@ -1,10 +1,10 @@
-//! The check that the text of an item names: `Verify: grep -q x a.ts`.
+//! Finds the check in the text of a list item: `Verify: grep -q x a.ts`.
 
-/// Longer ones are no command lines that an agent writes into a list.
+/// The longest check, in bytes. A longer text is not a command line that an agent writes into a list.
 const LONGEST: usize = 1_000;
 
-/// Programs by which things are verified. Without quotes a text is a command line only when it begins with one of these,
-/// or with a path: "Verify: the page looks right" is prose, and running it would never pass.
+/// Programs that checks run. A text without backticks is a command line only if it begins with one of these or with a
+/// path: "Verify: the page looks right" is prose, and running it would never pass.
 const PROGRAMS: [&str; 78] = [
     "!",
     "[",
@@ -86,7 +86,7 @@ const PROGRAMS: [&str; 78] = [
     "zsh",
 ];
 
-/// The command line after `Verify:`, in whatever case: between backticks, or to the end of its line.
+/// Returns the command line after `Verify:` (in any case): between backticks, or up to the end of the line.
 pub(crate) fn check_in(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let at = find(line)?;
@@ -99,7 +99,7 @@ pub(crate) fn check_in(text: &str) -> Option<String> {
     })
 }
 
-/// Behind the word `verify:`, or the word of a heading around it (`**Verify:**`).
+/// Returns the position after the word `verify:`, and after the asterisks of a heading around it (`**Verify:**`).
 fn find(line: &str) -> Option<usize> {
     const WORD: &str = "verify:";
     let lower = line.to_ascii_lowercase();
@@ -110,7 +110,7 @@ fn find(line: &str) -> Option<usize> {
 
 fn plain(rest: &str) -> Option<&str> {
     let command = rest.trim_end();
-    // The end of a sentence, not of a path: `cargo test .` keeps its point.
+    // Remove the full stop of a sentence, but not a path: `cargo test .` keeps its dot.
     let command = match command.strip_suffix('.') {
         Some(before) if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | ')')) => before,
         _ => command,

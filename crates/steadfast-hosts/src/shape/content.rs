@@ -1,4 +1,4 @@
-//! The words of what a call wrote or was answered. Of the texts themselves nothing is kept.
+//! Extracts the words of a call's input or result. The texts themselves are not stored.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use steadfast_model::{Action, Content, Replaced, fnv};
 use super::input::read;
 use super::{ToolInput, text};
 
-/// One replaced text of a call that replaces several.
+/// One replacement of a call with several.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Edit<'a> {
@@ -19,7 +19,7 @@ struct Edit<'a> {
     new_string: Option<&'a RawValue>,
 }
 
-/// The words that a call writes; none where it writes nothing, or does not show what.
+/// Returns the words that a call writes; empty if it writes nothing or does not show its text.
 pub(crate) fn written(action: &Action, input: &ToolInput<'_>) -> Content {
     let mut content = Content::default();
     if !matches!(action, Action::Write { .. }) {
@@ -38,7 +38,7 @@ pub(crate) fn written(action: &Action, input: &ToolInput<'_>) -> Content {
     content
 }
 
-/// The words that a call was answered with.
+/// Returns the words of a call's result.
 pub(crate) fn answered(action: &Action, answer: Option<&RawValue>) -> Content {
     let mut content = Content::default();
     if !matches!(action, Action::Write { .. })
@@ -53,22 +53,22 @@ fn replaced(content: &mut Content, old: Option<&RawValue>, new: Option<&RawValue
     let Some(new) = new else { return };
     content.read_json(new.get());
     if let Some(old) = old {
-        note(content, old.get(), new.get(), r"\n");
+        add_edit(content, old.get(), new.get(), r"\n");
     }
 }
 
-fn note(content: &mut Content, old: &str, new: &str, line_break: &str) {
+fn add_edit(content: &mut Content, old: &str, new: &str, line_break: &str) {
     if content.edits.len() < Content::EDITS {
         let (old, new) = changed(old, new, line_break);
         content.edits.push(Replaced { old, new });
     }
 }
 
-/// The lines that differ between two texts, as numbers. What stands around them is there to find the place, and is
-/// another each time.
+/// Returns the differing lines of two texts, as hashes. Equal lines around them only mark the place, and differ between
+/// calls.
 fn changed(old: &str, new: &str, line_break: &str) -> (u32, u32) {
     let [mut old, mut new] = [old, new].map(|text| {
-        // JSON's quotes would belong to the first line and the last.
+        // JSON's quotes would become part of the first and the last line.
         text.trim_matches('"').split(line_break).map(str::trim).collect::<VecDeque<_>>()
     });
     while old.front().is_some_and(|line| new.front() == Some(line)) {
@@ -79,10 +79,10 @@ fn changed(old: &str, new: &str, line_break: &str) -> (u32, u32) {
         old.pop_back();
         new.pop_back();
     }
-    (number(&old), number(&new))
+    (hash_lines(&old), hash_lines(&new))
 }
 
-/// A patch of Codex: the lines it adds are what it writes.
+/// Reads a patch of Codex, which writes its added lines.
 fn patched(content: &mut Content, patch: &str) {
     let lines = |sign: char| -> String {
         let lines = patch.lines().filter_map(|line| line.strip_prefix(sign));
@@ -90,12 +90,12 @@ fn patched(content: &mut Content, patch: &str) {
     };
     let (old, new) = (lines('-'), lines('+'));
     content.read(&new);
-    note(content, &old, &new, "\n");
+    add_edit(content, &old, &new, "\n");
 }
 
-/// Tells one text from another.
+/// Hashes lines, to tell texts apart.
 #[expect(clippy::cast_possible_truncation, reason = "half of a hash tells enough apart among a dozen")]
-fn number(lines: &VecDeque<&str>) -> u32 {
+fn hash_lines(lines: &VecDeque<&str>) -> u32 {
     let hash = fnv(lines.iter().map(|line| line.as_bytes()));
     (hash ^ (hash >> 32)) as u32
 }

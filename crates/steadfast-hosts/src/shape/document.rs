@@ -1,4 +1,4 @@
-//! Documents that a session reads, and the paths they name. Of their text nothing else is kept.
+//! Finds the paths named in documents that a session reads. Nothing else of their text is stored.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,12 @@ use steadfast_model::Action;
 
 use super::text;
 
-/// More of a document is not looked at, in bytes.
+/// Longer documents are ignored. In bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// What a document is called.
 const ENDINGS: [&str; 6] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt"];
 
-/// Whether a call reads a document, as far as its input says.
+/// Returns true if a call reads a document, as far as its input shows.
 pub(crate) fn is_read(action: &Action) -> bool {
     match action {
         Action::Read { paths } => paths.iter().any(|path| is_document(path)),
@@ -27,15 +26,15 @@ fn is_document(path: &str) -> bool {
     ENDINGS.iter().any(|ending| path.len() > ending.len() && path.ends_with(ending))
 }
 
-/// The paths in what a call answered, as many as `most`.
+/// Returns the paths in a call's result, at most `most`.
 pub(crate) fn names(answer: Option<&RawValue>, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     match answer.map(RawValue::get) {
         Some(raw) if raw.len() <= LONGEST && raw.starts_with('"') => {
-            take(&text(answer).unwrap_or_default(), most, &mut found);
+            add_paths(&text(answer).unwrap_or_default(), most, &mut found);
         }
         Some(raw) if raw.len() <= LONGEST => {
-            each_text(&serde_json::from_str(raw).unwrap_or_default(), &mut |text| take(text, most, &mut found));
+            each_text(&serde_json::from_str(raw).unwrap_or_default(), &mut |text| add_paths(text, most, &mut found));
         }
         _ => {}
     }
@@ -46,7 +45,7 @@ fn each_text(value: &Value, to: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => to(text),
         Value::Array(all) => all.iter().for_each(|value| each_text(value, to)),
-        // Its own path is not in its text.
+        // The document's own path is not part of its text.
         Value::Object(all) => {
             all.iter().filter(|(key, _)| *key != "filePath").for_each(|(_, value)| each_text(value, to));
         }
@@ -54,14 +53,14 @@ fn each_text(value: &Value, to: &mut impl FnMut(&str)) {
     }
 }
 
-fn take(text: &str, most: usize, found: &mut Vec<String>) {
-    let around =
+fn add_paths(text: &str, most: usize, found: &mut Vec<String>) {
+    let is_separator =
         |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | ';' | '|' | '→');
-    for word in text.split(around) {
-        // As Windows has it.
+    for word in text.split(is_separator) {
+        // Accept Windows separators.
         let word = if word.contains('\\') { Cow::Owned(word.replace('\\', "/")) } else { Cow::Borrowed(word) };
         let word = word.trim_start_matches("./").trim_matches(['*', ':', '.', '!', '?']);
-        // `src/a.rs:12` is a line of it.
+        // `src/a.rs:12` names a line of the file.
         let path = word.split_once(':').map_or(word, |(path, _)| path);
         if found.len() < most && is_path(path) && !found.iter().any(|known| known == path) {
             found.push(path.to_owned());
@@ -69,7 +68,7 @@ fn take(text: &str, most: usize, found: &mut Vec<String>) {
     }
 }
 
-/// A file in a folder. A bare name is that of many.
+/// Returns true for a file in a folder. A bare file name is ambiguous.
 fn is_path(word: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+' | '[' | ']');
     let (folder, name) = word.rsplit_once('/').unwrap_or_default();

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::cut;
 
-/// What a host writes to a hook's standard input. Nothing is required here and no field has a required type: what an
-/// event cannot do without is asked for by whoever reads it.
+/// The JSON that a host writes to a hook's standard input. All fields are optional and of any type; the code that reads
+/// an event checks the fields it requires.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Input<'a> {
@@ -71,15 +71,15 @@ pub(crate) struct Input<'a> {
     pub(crate) teammate_name: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) team_name: Option<&'a RawValue>,
-    /// Cursor runs the hooks of `.claude/settings.json` too, and says who it is.
+    /// Set by Cursor, which also runs the hooks of `.claude/settings.json`.
     #[serde(borrow)]
     pub(crate) cursor_version: Option<&'a RawValue>,
-    /// Copilot CLI, Gemini CLI and Qwen Code send one; Claude Code and Codex do not.
+    /// Sent by Copilot CLI, Gemini CLI and Qwen Code, but not by Claude Code and Codex.
     #[serde(borrow)]
     pub(crate) timestamp: Option<&'a RawValue>,
 }
 
-/// The parts of a tool's input that say what it does. Of contents only the words are read, as numbers.
+/// The fields of a tool's input that show what it does. Contents are read as hashed words only.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ToolInput<'a> {
@@ -115,17 +115,17 @@ pub(crate) struct ToolInput<'a> {
     pub(crate) new_source: Option<&'a RawValue>,
 }
 
-/// One line, not long, with something in it that a path has.
+/// Returns true for a short text on one line that contains a character of paths.
 fn is_path_like(text: &str) -> bool {
     text.len() <= 4_096 && text.contains(['/', '.', '\\']) && !text.contains('\n')
 }
 
-/// A field read as `T`, or nothing where it is absent or of another type.
+/// Reads a field as `T`; `None` if it is absent or of another type.
 pub(crate) fn read<'a, T: Deserialize<'a>>(field: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(field?.get()).ok()
 }
 
-/// A text field. Hosts have sent numbers where names were expected.
+/// Reads a text field. Some hosts have sent numbers for names.
 pub(crate) fn text(field: Option<&RawValue>) -> Option<String> {
     let raw = field?.get();
     match raw.as_bytes().first()? {
@@ -144,18 +144,18 @@ impl Input<'_> {
         text(field)
     }
 
-    /// How many elements a list has; nothing where it is no list.
+    /// Returns the length of a list; `None` if the field is not a list.
     pub(crate) fn length(field: Option<&RawValue>) -> Option<usize> {
         read::<Vec<serde::de::IgnoredAny>>(field).map(|list| list.len())
     }
 
-    /// A list of objects of which `pick` reads what it needs.
+    /// Reads the objects of a list, and skips elements of another type.
     pub(crate) fn list<'a, T: Deserialize<'a>>(field: Option<&'a RawValue>) -> Option<Vec<T>> {
         let items: Vec<&RawValue> = read(field)?;
         Some(items.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect())
     }
 
-    /// What the human answered in a dialog, by question.
+    /// Returns the human's answers to a dialog, by question.
     pub(crate) fn answers(&self) -> Vec<(String, String)> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -165,7 +165,7 @@ impl Input<'_> {
         read::<Response>(self.tool_response).unwrap_or_default().answers.into_iter().collect()
     }
 
-    /// Texts anywhere in the tool's input that may be paths, as many as `limit`.
+    /// Collects up to `limit` texts from the tool's input that may be paths.
     pub(crate) fn path_like(&self, limit: usize) -> Vec<String> {
         fn collect(value: &serde_json::Value, limit: usize, found: &mut Vec<String>) {
             match value {
@@ -184,12 +184,12 @@ impl Input<'_> {
         found
     }
 
-    /// The tool's input, which some hosts send as an object and some as a text that holds one.
+    /// Reads the tool's input, which hosts send as an object or as a text that contains one.
     pub(crate) fn tool_input<T>(&self, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
         look(&ToolInput::read(&self.plain_input()))
     }
 
-    /// The text of the object that is the tool's input.
+    /// Returns the tool's input as JSON text.
     pub(crate) fn plain_input(&self) -> Cow<'_, str> {
         let raw = self.tool_input.map(RawValue::get).unwrap_or_default();
         if raw.starts_with('"') {
@@ -201,7 +201,7 @@ impl Input<'_> {
 }
 
 impl<'a> ToolInput<'a> {
-    /// What a dialog asks, each question with its heading.
+    /// Returns the questions of a dialog, each with its heading.
     pub(crate) fn questions(&self, limit: usize) -> Vec<String> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -209,15 +209,15 @@ impl<'a> ToolInput<'a> {
             header: String,
             question: String,
         }
-        let asked = Input::list::<AskedQuestion>(self.questions).unwrap_or_default();
-        asked
+        let entries = Input::list::<AskedQuestion>(self.questions).unwrap_or_default();
+        entries
             .into_iter()
             .map(|AskedQuestion { header, question }| cut(&format!("{header}: {question}"), limit))
             .collect()
     }
 
     fn read(raw: &'a str) -> Self {
-        // A list would be read as an object whose fields come in order.
+        // serde would read a list as an object with its fields in order.
         if raw.starts_with('{') { serde_json::from_str(raw).unwrap_or_default() } else { Self::default() }
     }
 

@@ -1,4 +1,4 @@
-//! The list of tasks that a host keeps, as its tools spell it. What is of another type counts as absent, here too.
+//! Reads the task list of a host from the calls of its tools. Fields of an unexpected type count as absent.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,14 +8,13 @@ use super::check::check_in;
 use super::cut;
 use super::input::{Input, read, text};
 
-/// Longest subject, id and owner kept, in bytes.
+/// The longest subject, in bytes; [`NAME`] limits ids and owners.
 const SUBJECT: usize = 200;
 const NAME: usize = 64;
 
-/// The most items that one waits for.
 const WAITS: usize = 32;
 
-/// An item under all the names that hosts have for its parts.
+/// An item, with the field names of all hosts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item<'a> {
@@ -33,7 +32,7 @@ struct Item<'a> {
     blocked_by: Option<&'a RawValue>,
 }
 
-/// A list under all its names.
+/// A whole list, with the field names of all hosts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Whole<'a> {
@@ -41,13 +40,13 @@ struct Whole<'a> {
     todos: Option<&'a RawValue>,
 }
 
-/// What the tool of that name does with this input.
+/// Returns what a call of this tool does to the list.
 pub(crate) fn list_call(tool: &str, input: &str) -> ListCall {
     if !input.starts_with('{') {
         return ListCall::Look;
     }
     match tool {
-        "TodoWrite" | "update_plan" => written(input).unwrap_or_default(),
+        "TodoWrite" | "update_plan" => whole_list(input).unwrap_or_default(),
         "TaskCreate" => {
             item(input).and_then(|item| item.listed()).map_or(ListCall::Look, |item| ListCall::Add { id: None, item })
         }
@@ -56,8 +55,8 @@ pub(crate) fn list_call(tool: &str, input: &str) -> ListCall {
     }
 }
 
-/// What the host's answer adds: the id of what is new, or the list that was asked for. A call that failed did nothing.
-pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall {
+/// Completes a call from its result: the id of a new item, or the requested list. A failed call did nothing.
+pub(crate) fn with_response(call: ListCall, response: Option<&RawValue>) -> ListCall {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Response<'a> {
@@ -75,10 +74,10 @@ pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall 
         return ListCall::Look;
     }
     match call {
-        ListCall::Add { item, .. } => ListCall::Add { id: response.task.and_then(|task| task.named()), item },
+        ListCall::Add { item, .. } => ListCall::Add { id: response.task.and_then(|task| task.task_id()), item },
         ListCall::Look => match response.tasks {
             Some(tasks) => Input::list::<Item<'_>>(Some(tasks)).map_or(ListCall::Look, |items| {
-                let beyond = past(&items);
+                let beyond = count_beyond(&items);
                 ListCall::Told { items: items.iter().take(HostList::FOLLOWED).filter_map(Item::seen).collect(), beyond }
             }),
             None => ListCall::Look,
@@ -87,13 +86,13 @@ pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall 
     }
 }
 
-/// The content of one file of a list that the host keeps on the disk.
+/// Reads one file of a list that the host stores on the disk.
 pub(crate) fn kept_item(content: &str) -> Option<ListItem> {
     item(content)?.seen()
 }
 
-/// What the host says of an item that it creates or completes. `None`: it does not say which.
-pub(crate) fn told_item(input: &Input<'_>) -> Option<ItemTold> {
+/// Returns the item that the host creates or completes. `None` if its id or subject is missing.
+pub(crate) fn reported_item(input: &Input<'_>) -> Option<ItemTold> {
     let item = Item {
         id: input.task_id,
         subject: input.task_subject,
@@ -105,21 +104,21 @@ pub(crate) fn told_item(input: &Input<'_>) -> Option<ItemTold> {
     Some(ItemTold { item: item.seen()?, team })
 }
 
-/// How many there are past those that are followed.
-fn past(items: &[Item<'_>]) -> u32 {
+/// The number of items beyond the limit of followed ones.
+fn count_beyond(items: &[Item<'_>]) -> u32 {
     u32::try_from(items.len().saturating_sub(HostList::FOLLOWED)).unwrap_or(u32::MAX)
 }
 
-fn written(input: &str) -> Option<ListCall> {
+fn whole_list(input: &str) -> Option<ListCall> {
     let whole: Whole<'_> = serde_json::from_str(input).ok()?;
     let items = Input::list::<Item<'_>>(whole.todos)?;
-    let beyond = past(&items);
-    Some(ListCall::Write { items: followed(items.iter().filter_map(Item::listed).collect()), beyond })
+    let beyond = count_beyond(&items);
+    Some(ListCall::Write { items: shorten(items.iter().filter_map(Item::listed).collect()), beyond })
 }
 
-/// Of a list that is too long: first what is called completed and names its check, which may not be so, then what is open,
-/// each in its order.
-fn followed(items: Vec<Listed>) -> Vec<Listed> {
+/// Shortens a list that is too long. Completed items with a check come first, because the claim may be wrong; then open
+/// items. The order of the list is kept.
+fn shorten(items: Vec<Listed>) -> Vec<Listed> {
     if items.len() <= HostList::FOLLOWED {
         return items;
     }
@@ -149,30 +148,30 @@ impl Item<'_> {
         let subject = text(self.subject);
         let status = text(self.status);
         Some(ListEdit {
-            id: self.named()?,
+            id: self.task_id()?,
             status: status.as_deref().and_then(ListStatus::parse),
             removed: status.as_deref() == Some("deleted"),
             check: self.check(subject.as_deref().unwrap_or_default()),
             subject: subject.as_deref().map(line),
             owner: text(self.owner).map(|owner| cut(&owner, NAME)),
-            blocked_by: self.waits_for(),
+            blocked_by: self.dependencies(),
         })
     }
 
     fn seen(&self) -> Option<ListItem> {
         let subject = text(self.subject)?;
         Some(ListItem {
-            id: self.named()?,
+            id: self.task_id()?,
             check: self.check(&subject),
             subject: line(&subject),
             status: self.status().unwrap_or_default(),
-            blocked_by: self.waits_for(),
+            blocked_by: self.dependencies(),
             owner: text(self.owner).filter(|owner| !owner.is_empty()).map(|owner| cut(&owner, NAME)),
             proven: false,
         })
     }
 
-    fn named(&self) -> Option<TaskId> {
+    fn task_id(&self) -> Option<TaskId> {
         let id = text(self.id)?;
         (!id.is_empty() && id.len() <= NAME).then(|| TaskId::new(id))
     }
@@ -181,18 +180,17 @@ impl Item<'_> {
         text(self.status).as_deref().and_then(ListStatus::parse)
     }
 
-    fn waits_for(&self) -> Vec<TaskId> {
+    fn dependencies(&self) -> Vec<TaskId> {
         let ids: Vec<&RawValue> = read(self.blocked_by).unwrap_or_default();
         ids.into_iter().take(WAITS).filter_map(|id| text(Some(id))).map(|id| TaskId::new(cut(&id, NAME))).collect()
     }
 
-    /// What its description says it is verified by, else its subject.
+    /// Returns the check in the description, else the one in the subject.
     fn check(&self, subject: &str) -> Option<String> {
         text(self.description).as_deref().and_then(check_in).or_else(|| check_in(subject))
     }
 }
 
-/// A subject is one line.
 fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(SUBJECT));
     for word in text.split_whitespace() {
@@ -244,7 +242,7 @@ mod tests {
         assert_eq!(call, ListCall::Add { id: None, item: item.clone() });
         let response =
             serde_json::value::to_raw_value(&serde_json::json!({"task": {"id": "7", "subject": "x"}})).unwrap();
-        assert_eq!(answered(call, Some(&response)), ListCall::Add { id: Some(TaskId::new("7")), item });
+        assert_eq!(with_response(call, Some(&response)), ListCall::Add { id: Some(TaskId::new("7")), item });
     }
 
     #[test]
@@ -265,7 +263,7 @@ mod tests {
     fn a_call_that_the_host_refused_did_nothing() {
         let failed = serde_json::value::to_raw_value(&serde_json::json!({"success": false, "taskId": "9"})).unwrap();
         let edit = ListCall::Edit(ListEdit::of(TaskId::new("9")));
-        assert_eq!(answered(edit, Some(&failed)), ListCall::Look);
+        assert_eq!(with_response(edit, Some(&failed)), ListCall::Look);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The JSON shape that Claude Code coined and most hosts follow. Reading it is shared and liberal; which parts of an
-//! answer a host understands is that host's own table ([`Capabilities`]), because one unknown field makes Codex drop
-//! the whole.
+//! The JSON shape of hook payloads that Claude Code introduced and most hosts follow. Reading is shared and tolerant.
+//! Writing is not: each host has its own table of [`Capabilities`], because Codex drops a whole answer for one unknown
+//! field.
 
 mod capabilities;
 mod check;
@@ -14,7 +14,7 @@ mod text;
 
 pub(crate) use capabilities::Capabilities;
 pub(crate) use input::{Input, ToolInput, text};
-pub(crate) use list::{answered, kept_item, list_call, told_item};
+pub(crate) use list::{kept_item, list_call, reported_item, with_response};
 pub(crate) use output::write;
 pub use schedule::{HandedOver, handed_over};
 pub(crate) use text::{cut, cut_front};

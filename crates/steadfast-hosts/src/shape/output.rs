@@ -3,7 +3,7 @@ use steadfast_model::{Answer, EventName, Question, Ruling};
 
 use super::cut;
 
-/// What a host reads from a hook's standard output. Only what [`super::Capabilities`] allows is ever filled in.
+/// The JSON that a host reads from a hook's standard output. It contains only what [`super::Capabilities`] allows.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
@@ -39,7 +39,7 @@ struct Permission<'a> {
     message: &'a str,
 }
 
-/// What the host's own dialog is asked with.
+/// The input of the host's question dialog.
 #[derive(Debug, Serialize)]
 struct Dialog<'a> {
     questions: [AskedQuestion<'a>; 1],
@@ -63,12 +63,12 @@ struct Choice<'a> {
 impl<'a> Dialog<'a> {
     fn of(question: &'a Question) -> Self {
         let options = question.options.iter().map(|(label, description)| Choice { label, description }).collect();
-        let asked = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
-        Self { questions: [asked] }
+        let entry = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
+        Self { questions: [entry] }
     }
 }
 
-/// Writes an answer that has fallen to what the host can express; nothing at all where there is nothing to say.
+/// Writes an answer that is already limited to the host's capabilities; `None` if it is empty.
 pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<String> {
     let context = answer.context.as_deref().map(|text| cut(text, limit));
     let note = answer.note.as_deref().map(|text| cut(text, limit));
@@ -78,29 +78,29 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
     };
 
     let mut specific = Specific { hook_event_name: event.as_str(), ..Specific::default() };
-    let mut speaks = false;
+    let mut has_specific = false;
     let mut output = Output { system_message: note.as_deref(), ..Output::default() };
     match (&answer.ruling, event) {
-        // At a permission request the host asks anyway.
+        // At a permission request the host asks by itself.
         (Ruling::Pass, _) | (Ruling::Ask { .. }, EventName::PermissionRequest) => {}
         (Ruling::Deny { .. }, EventName::PermissionRequest) => {
             specific.decision = Some(Permission { behavior: "deny", message: &reason });
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Deny { .. }, EventName::PreToolUse) => {
             specific.permission_decision = Some("deny");
             specific.permission_decision_reason = Some(&reason);
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::AskInstead(question), _) => {
             specific.permission_decision = Some("ask");
             specific.updated_input = Some(Dialog::of(question));
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Ask { .. }, _) => {
             specific.permission_decision = Some("ask");
             specific.permission_decision_reason = Some(&reason);
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Continue { .. } | Ruling::Deny { .. }, _) => {
             output.decision = Some("block");
@@ -109,9 +109,9 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
     }
     if let Some(context) = &context {
         specific.additional_context = Some(context);
-        speaks = true;
+        has_specific = true;
     }
-    if speaks {
+    if has_specific {
         output.hook_specific_output = Some(specific);
     }
     if output.decision.is_none() && output.system_message.is_none() && output.hook_specific_output.is_none() {

@@ -1,15 +1,16 @@
-//! What an agent hands to a tool that has it said later, or to somebody else.
+//! Finds texts that an agent passes to a tool which delivers them later or to another session. They return as prompts
+//! that are not the human's.
 
 use serde_json::Value;
 
-/// A text, and whether it comes once.
+/// A text that may return as a prompt; `once` is false for a repeated one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
     pub text: String,
     pub once: bool,
 }
 
-/// The tools of the hosts whose text comes back as a prompt: Claude Code's, then Codex's.
+/// The hosts' tools whose text returns as a prompt: Claude Code's, then Codex's.
 const TOOLS: [&str; 8] = [
     "CronCreate",
     "ScheduleWakeup",
@@ -21,19 +22,20 @@ const TOOLS: [&str; 8] = [
     "followup_task",
 ];
 
-/// What a tool of another server is called that does such a thing.
-const PARTS: [&str; 8] = ["schedul", "cron", "wakeup", "wake_up", "remind", "trigger", "send_message", "sendmessage"];
+/// Parts of the names of such tools on other MCP servers.
+const NAME_PARTS: [&str; 8] =
+    ["schedul", "cron", "wakeup", "wake_up", "remind", "trigger", "send_message", "sendmessage"];
 
-/// The fields that hold such a text.
+/// The fields that contain such a text.
 const FIELDS: [&str; 8] = ["prompt", "message", "content", "text", "body", "instructions", "task", "description"];
 
-/// The fields that say that it comes more than once.
-const AGAIN: [&str; 5] = ["cron", "cron_expression", "interval", "every", "schedule"];
+/// The fields that make it repeat.
+const REPEAT_FIELDS: [&str; 5] = ["cron", "cron_expression", "interval", "every", "schedule"];
 
-/// More are not looked at.
+/// The most texts taken from one call.
 const TEXTS: usize = 16;
 
-/// What a call hands over, by its payload. For every tool but a few: nothing, without reading the payload.
+/// Returns the texts that a call passes on. For all tools but a few it returns without reading the payload.
 pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
     #[derive(serde::Deserialize)]
     struct Payload {
@@ -41,7 +43,7 @@ pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
         tool_input: Value,
     }
     let is_teams = matches!(tool, "Agent" | "Task");
-    if !is_teams && !is_such(tool) {
+    if !is_teams && !delivers_text(tool) {
         return Vec::new();
     }
     let Ok(Payload { tool_input }) = serde_json::from_slice(payload) else { return Vec::new() };
@@ -49,23 +51,23 @@ pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         _ => tool_input,
     };
-    // A subagent is told its task where nobody else hears it; a member of a team has a session of its own.
+    // The task of a plain subagent reaches no other session; a team member has a session of its own.
     if is_teams && tool_input.get("team_name").is_none() && tool_input.get("name").is_none() {
         return Vec::new();
     }
     let once = match tool_input.get("recurring") {
         Some(recurring) => recurring == &Value::Bool(false),
-        None => !AGAIN.iter().any(|field| tool_input.get(field).is_some()),
+        None => !REPEAT_FIELDS.iter().any(|field| tool_input.get(field).is_some()),
     };
     let mut texts = Vec::new();
     collect(&tool_input, false, &mut texts);
     texts.into_iter().map(|text| HandedOver { text, once }).collect()
 }
 
-fn is_such(tool: &str) -> bool {
+fn delivers_text(tool: &str) -> bool {
     let by_name = |name: &str| {
         let name = name.to_ascii_lowercase();
-        PARTS.iter().any(|part| name.contains(part))
+        NAME_PARTS.iter().any(|part| name.contains(part))
     };
     TOOLS.contains(&tool) || tool.strip_prefix("mcp__").is_some_and(by_name)
 }

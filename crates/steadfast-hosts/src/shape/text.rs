@@ -1,13 +1,13 @@
-//! Nothing is kept or said without a bound.
+//! Shortens texts: everything stored or printed has a limit.
 
 use steadfast_text::truncate_bytes;
 
-/// The beginning of a text, at most `bytes` long.
+/// Returns the beginning of a text, at most `bytes` long.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
     truncate_bytes(text, bytes).into_owned()
 }
 
-/// The end of a text, at most `bytes` long.
+/// Returns the end of a text, at most `bytes` long.
 pub(crate) fn cut_front(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

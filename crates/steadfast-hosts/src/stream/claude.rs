@@ -1,7 +1,7 @@
-//! `claude -p --output-format stream-json --verbose`.
+//! Reads the output of `claude -p --output-format stream-json --verbose`.
 //!
-//! What it all costs comes with its last row, and only there. Until then it is reckoned from the usage of each answer,
-//! which comes with every block of it: the answer is known by its id.
+//! Only the last row has the total cost. Until then it is estimated from the usage of each answer. Every block of an
+//! answer repeats its usage, so answers are recognised by id.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use super::failure::{failure, seconds_since_1970};
 use super::{AgentEnd, AgentEvent, micro_usd, text, tokens};
 use crate::price::{Prices, Usage};
 
-/// Answers of subagents come in between, so the last one is not enough.
+/// Answers of subagents come in between, so remembering only the last answer is not enough.
 const REMEMBERED: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Claude {
     prices: Prices,
     session: String,
-    /// What the host said, and what is reckoned since then.
-    told: Spent,
-    since: Spent,
+    /// The total that the host reported, and the estimate since then.
+    reported: Spent,
+    estimated: Spent,
     answers: VecDeque<Answer>,
     limited_until: Option<Millis>,
 }
@@ -37,8 +37,8 @@ impl Claude {
         Self {
             prices: prices.clone(),
             session: String::new(),
-            told: Spent { micro_usd: Some(0), ..Spent::default() },
-            since: Spent { micro_usd: Some(0), ..Spent::default() },
+            reported: Spent { micro_usd: Some(0), ..Spent::default() },
+            estimated: Spent { micro_usd: Some(0), ..Spent::default() },
             answers: VecDeque::new(),
             limited_until: None,
         }
@@ -57,7 +57,7 @@ impl Claude {
         }
     }
 
-    /// The row comes again when a session goes on after its last word.
+    /// Reads the `init` row. It comes again when a session continues after its result.
     fn started(&mut self, session: &str) -> Vec<AgentEvent> {
         if session.is_empty() || session == self.session {
             return Vec::new();
@@ -79,7 +79,7 @@ impl Claude {
         let main = row["parent_tool_use_id"].is_null();
         let model = text(message, "model");
         let mut events = Vec::new();
-        // What the host itself says in the model's place costs nothing and is no answer.
+        // Text that the host itself puts in the model's place costs nothing and is not an answer.
         if model != "<synthetic>" {
             let spent = self.spent_on(model, &message["usage"]);
             if self.count(text(message, "id"), spent) && main {
@@ -99,7 +99,7 @@ impl Claude {
             }
         }
         if model != "<synthetic>" {
-            events.push(AgentEvent::Spent(self.told.plus(self.since)));
+            events.push(AgentEvent::Spent(self.reported.plus(self.estimated)));
         }
         events
     }
@@ -120,17 +120,17 @@ impl Claude {
         }
     }
 
-    /// Whether it is a new answer. One that is known takes the place of what was known of it.
+    /// Counts an answer; a known one replaces its earlier count. Returns true if it is new.
     fn count(&mut self, id: &str, spent: Spent) -> bool {
         let known = self.answers.iter_mut().find(|answer| answer.id == id);
         match known {
             Some(answer) => {
-                self.since = self.since.minus(answer.spent).plus(spent);
+                self.estimated = self.estimated.minus(answer.spent).plus(spent);
                 answer.spent = spent;
                 false
             }
             None => {
-                self.since = self.since.plus(spent);
+                self.estimated = self.estimated.plus(spent);
                 self.answers.truncate(REMEMBERED - 1);
                 self.answers.push_front(Answer { id: id.to_owned(), spent });
                 true
@@ -139,9 +139,9 @@ impl Claude {
     }
 
     fn ended(&mut self, row: &Value, subtype: &str) -> Vec<AgentEvent> {
-        if let Some(told) = told(row) {
-            self.told = told;
-            self.since = Spent { micro_usd: Some(0), ..Spent::default() };
+        if let Some(reported) = reported(row) {
+            self.reported = reported;
+            self.estimated = Spent { micro_usd: Some(0), ..Spent::default() };
             self.answers.clear();
         }
         let end = match subtype {
@@ -150,7 +150,7 @@ impl Claude {
             "success" if row["is_error"] != true => AgentEnd::Finished,
             _ => self.failure(row),
         };
-        vec![AgentEvent::Spent(self.told.plus(self.since)), AgentEvent::Ended(end)]
+        vec![AgentEvent::Spent(self.reported.plus(self.estimated)), AgentEvent::Ended(end)]
     }
 
     fn failure(&self, row: &Value) -> AgentEnd {
@@ -158,13 +158,14 @@ impl Claude {
             return AgentEnd::ContextFull;
         }
         let errors = row["errors"].as_array().and_then(|errors| errors.first()).and_then(Value::as_str);
-        let said = row["result"].as_str().filter(|said| !said.is_empty()).or(errors).unwrap_or_default();
-        failure(said, row["api_error_status"].as_u64(), self.limited_until)
+        let message = row["result"].as_str().filter(|message| !message.is_empty()).or(errors).unwrap_or_default();
+        failure(message, row["api_error_status"].as_u64(), self.limited_until)
     }
 }
 
-/// All of the session, subagents too. Its own `usage` is of the last prompt's main thread only.
-fn told(row: &Value) -> Option<Spent> {
+/// Reads the total of the session with its subagents. The row's own `usage` covers the main thread of the last prompt
+/// only.
+fn reported(row: &Value) -> Option<Spent> {
     let mut spent = Spent { micro_usd: Some(micro_usd(&row["total_cost_usd"])?), ..Spent::default() };
     for model in row["modelUsage"].as_object().into_iter().flat_map(serde_json::Map::values) {
         let (read, written) = (tokens(model, "cacheReadInputTokens"), tokens(model, "cacheCreationInputTokens"));

@@ -1,7 +1,7 @@
-//! `codex exec --json`, and the rollout that it writes meanwhile.
+//! Reads the output of `codex exec --json`, and the rollout that Codex writes meanwhile.
 //!
-//! What is printed names no model, and tokens only at the end of a turn, which is the end of the session. The rollout
-//! has both with each answer.
+//! The output names no model, and gives tokens only at the end of the turn, which is the end of the session. The
+//! rollout has both with each answer.
 
 use serde_json::Value;
 use steadfast_model::{Millis, SessionId, Spent};
@@ -15,7 +15,7 @@ pub(super) struct Codex {
     prices: Prices,
     price: Option<TokenPrice>,
     spent: Spent,
-    /// Whether answers are counted from the rollout.
+    /// Answers are counted from the rollout.
     counted: bool,
     limited_until: Option<Millis>,
 }
@@ -29,7 +29,7 @@ impl Codex {
         match text(row, "type") {
             "thread.started" => vec![AgentEvent::Started { session: SessionId::new(text(row, "thread_id")) }],
             "item.started" => started(&row["item"]),
-            "item.completed" => said(&row["item"]),
+            "item.completed" => completed(&row["item"]),
             "turn.completed" => {
                 let mut events = Vec::new();
                 if !self.counted {
@@ -55,7 +55,7 @@ impl Codex {
                 self.price = self.prices.of(text(payload, "model"));
                 Vec::new()
             }
-            // With the answer. The count comes when the tools are done that it called for.
+            // Comes with the answer; `token_count` comes after the tools that the answer called.
             ("token_usage_record", _) => self.answered(&payload["thread_token_usage"]),
             ("event_msg", "token_count") => {
                 self.limited_until = reset(&payload["rate_limits"]);
@@ -70,7 +70,7 @@ impl Codex {
         if usage.is_object() {
             self.spend(usage);
         }
-        // Most rows say once more what is known already, or only the limits are news.
+        // Most rows repeat known counts, or update the limits only.
         if before.tokens() == self.spent.tokens() {
             return Vec::new();
         }
@@ -78,7 +78,7 @@ impl Codex {
         vec![AgentEvent::Turn, AgentEvent::Spent(self.spent)]
     }
 
-    /// Usage of all the session. What was cached is a part of what went in.
+    /// Sets the usage of the whole session. Cached tokens are part of the input.
     fn spend(&mut self, usage: &Value) {
         let [input, cached, written, output] =
             ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"]
@@ -113,26 +113,26 @@ fn started(item: &Value) -> Vec<AgentEvent> {
     }
 }
 
-fn said(item: &Value) -> Vec<AgentEvent> {
+fn completed(item: &Value) -> Vec<AgentEvent> {
     match text(item, "type") {
         "agent_message" => vec![AgentEvent::Said { text: text(item, "text").to_owned() }],
         _ => Vec::new(),
     }
 }
 
-/// It says so while it tries again: `Reconnecting... 3/5 (unexpected status 429 …)`.
-fn is_limit(said: &str) -> bool {
-    said.starts_with("Reconnecting") && matches!(failure(said, None, None), AgentEnd::RateLimited { .. })
+/// Codex reports a limit while it retries: `Reconnecting... 3/5 (unexpected status 429 …)`.
+fn is_limit(message: &str) -> bool {
+    message.starts_with("Reconnecting") && matches!(failure(message, None, None), AgentEnd::RateLimited { .. })
 }
 
-/// When the last of the spent windows opens again.
+/// Returns the time at which the last exhausted window resets.
 fn reset(limits: &Value) -> Option<Millis> {
     let windows = ["primary", "secondary"].map(|name| &limits[name]);
     let spent = windows.into_iter().filter(|window| window["used_percent"].as_f64().is_some_and(|used| used >= 100.0));
     spent.filter_map(|window| window["resets_at"].as_i64().and_then(seconds_since_1970)).max()
 }
 
-/// Codex names the shell it runs a command in: `/bin/bash -lc 'steadfast task done 1'`.
+/// Removes the shell that Codex adds to a command: `/bin/bash -lc 'steadfast task done 1'`.
 fn without_shell(command: &str) -> &str {
     let inner = command.split_once(" -lc ").or_else(|| command.split_once(" -c ")).map_or(command, |(_, inner)| inner);
     inner.trim_matches(['\'', '"'])

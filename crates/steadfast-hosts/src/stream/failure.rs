@@ -1,4 +1,4 @@
-//! What the words of a failed session mean. Hosts pass on what the model's service said, so one reading does for all.
+//! Interprets the error text of a failed session. Hosts pass on the message of the model's service, so this is shared.
 
 use steadfast_model::Millis;
 
@@ -7,7 +7,7 @@ use super::AgentEnd;
 const CONTEXT: [&str; 5] =
     ["prompt is too long", "context window", "context_length_exceeded", "input is too long", "request too large"];
 
-/// Waiting does not mend these.
+/// Errors that waiting does not fix.
 const ACCESS: [&str; 14] = [
     "authenticate",
     "authentication",
@@ -28,20 +28,20 @@ const ACCESS: [&str; 14] = [
 const RATE: [&str; 6] =
     ["rate limit", "rate_limit", "usage limit", "session limit", "weekly limit", "too many requests"];
 
-/// `status` is the answer of the model's service where the host names it, `until` the end of a limit that was told
-/// before.
-pub(super) fn failure(said: &str, status: Option<u64>, until: Option<Millis>) -> AgentEnd {
-    let words = said.to_lowercase();
+/// Classifies a failure. `status` is the HTTP status of the model's service if the host names it, `until` the end of a
+/// limit reported earlier.
+pub(super) fn failure(message: &str, status: Option<u64>, until: Option<Millis>) -> AgentEnd {
+    let words = message.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|part| words.contains(part));
     let status = status.or_else(|| status_in(&words));
     if has(&CONTEXT) || status == Some(413) {
         AgentEnd::ContextFull
     } else if has(&ACCESS) || matches!(status, Some(401..=403)) {
-        AgentEnd::NoAccess(said.to_owned())
+        AgentEnd::NoAccess(message.to_owned())
     } else if has(&RATE) || matches!(status, Some(429 | 529)) {
-        AgentEnd::RateLimited { until: reset_in(said).or(until) }
+        AgentEnd::RateLimited { until: reset_in(message).or(until) }
     } else {
-        AgentEnd::Failed(if said.is_empty() { "it gave no reason".to_owned() } else { said.to_owned() })
+        AgentEnd::Failed(if message.is_empty() { "no reason given".to_owned() } else { message.to_owned() })
     }
 }
 
@@ -56,8 +56,8 @@ fn status_in(words: &str) -> Option<u64> {
 }
 
 /// `Claude AI usage limit reached|1795392000`.
-fn reset_in(said: &str) -> Option<Millis> {
-    let (_, seconds) = said.trim().rsplit_once('|')?;
+fn reset_in(message: &str) -> Option<Millis> {
+    let (_, seconds) = message.trim().rsplit_once('|')?;
     seconds_since_1970(seconds.parse().ok()?)
 }
 
@@ -69,26 +69,26 @@ pub(super) fn seconds_since_1970(seconds: i64) -> Option<Millis> {
 mod tests {
     use super::*;
 
-    fn end(said: &str) -> AgentEnd {
-        failure(said, None, Some(Millis(7)))
+    fn end(message: &str) -> AgentEnd {
+        failure(message, None, Some(Millis(7)))
     }
 
     #[test]
     fn a_full_context_is_one_in_the_words_of_every_host() {
-        for said in [
+        for message in [
             "Prompt is too long",
             "Prompt is too long · automatic compaction failed: x",
             "Codex ran out of room in the model's context window. Start a new thread or clear earlier history.",
             "Request too large (max 32MB). Accumulated images pushed the request over the limit.",
             r#"{"error":{"code":"context_length_exceeded"}}"#,
         ] {
-            assert_eq!(end(said), AgentEnd::ContextFull, "{said}");
+            assert_eq!(end(message), AgentEnd::ContextFull, "{message}");
         }
     }
 
     #[test]
     fn what_trying_again_does_not_mend_is_no_access() {
-        for said in [
+        for message in [
             "Invalid API key · Please run /login",
             "Failed to authenticate. API Error: 403 a scripted fault",
             "unexpected status 401 Unauthorized: a scripted fault, url: http://127.0.0.1:1/v1/responses",
@@ -97,18 +97,18 @@ mod tests {
             "You've hit your monthly spend limit.",
             "Quota exceeded. Check your plan and billing details.",
         ] {
-            assert_eq!(end(said), AgentEnd::NoAccess(said.to_owned()), "{said}");
+            assert_eq!(end(message), AgentEnd::NoAccess(message.to_owned()), "{message}");
         }
     }
 
     #[test]
     fn a_rate_limit_ends_when_the_host_said_so() {
-        for said in [
+        for message in [
             "You\u{2019}ve hit your usage limit. Try again later.",
             "exceeded retry limit, last status: 429 Too Many Requests",
             "API Error: 529 Overloaded",
         ] {
-            assert_eq!(end(said), AgentEnd::RateLimited { until: Some(Millis(7)) }, "{said}");
+            assert_eq!(end(message), AgentEnd::RateLimited { until: Some(Millis(7)) }, "{message}");
         }
         let reached = end("Claude AI usage limit reached|1795392000");
         assert_eq!(reached, AgentEnd::RateLimited { until: Some(Millis(1_795_392_000_000)) });
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn all_else_has_failed() {
-        for said in ["API Error: 400 a scripted fault", "status 40100", "API Error: 5"] {
-            assert_eq!(end(said), AgentEnd::Failed(said.to_owned()), "{said}");
+        for message in ["API Error: 400 a scripted fault", "status 40100", "API Error: 5"] {
+            assert_eq!(end(message), AgentEnd::Failed(message.to_owned()), "{message}");
         }
-        assert_eq!(end(""), AgentEnd::Failed("it gave no reason".to_owned()));
+        assert_eq!(end(""), AgentEnd::Failed("no reason given".to_owned()));
     }
 }

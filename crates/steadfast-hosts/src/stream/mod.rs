@@ -1,7 +1,6 @@
-//! What a headless agent prints, line by line, as what it means for whoever runs it.
+//! Reads the output of a headless agent, line by line, as events for its caller.
 //!
-//! An [`AgentStream`] is fed one line at a time and never fails: what it does not know is left out, and so is a line
-//! that was torn.
+//! An [`AgentStream`] takes one line at a time and never fails: unknown and truncated lines are skipped.
 
 mod claude;
 mod codex;
@@ -18,7 +17,6 @@ use claude::Claude;
 use codex::Codex;
 use sim::Sim;
 
-/// What a running agent says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentEvent {
     Started {
@@ -30,20 +28,20 @@ pub enum AgentEvent {
         name: String,
         target: Option<String>,
     },
-    /// What the assistant says.
+    /// Text from the assistant.
     Said {
         text: String,
     },
-    /// All that this session spent until now: never to be added up.
+    /// The total of this session so far; never add these up.
     Spent(Spent),
-    /// It waits by itself.
+    /// The host waits and retries by itself.
     RateLimited {
         until: Option<Millis>,
     },
     Ended(AgentEnd),
 }
 
-/// How a session ended, as the host says.
+/// The end of a session, as the host reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentEnd {
     Finished,
@@ -53,12 +51,12 @@ pub enum AgentEnd {
     RateLimited {
         until: Option<Millis>,
     },
-    /// No account, no login, no credit: nothing that trying again mends.
+    /// No account, no login or no credit: retrying does not help.
     NoAccess(String),
     Failed(String),
 }
 
-/// What one agent prints, read as it comes.
+/// The parser of one agent's output.
 #[derive(Debug)]
 pub struct AgentStream(Reader);
 
@@ -78,7 +76,7 @@ impl AgentStream {
         })
     }
 
-    /// What a line means; nothing where it is torn, or means nothing to us.
+    /// Reads a line; empty if it is truncated or unknown.
     pub fn line(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         let Ok(row) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
         match &mut self.0 {
@@ -88,8 +86,8 @@ impl AgentStream {
         }
     }
 
-    /// Whether a line only says that a tool still runs, as Claude Code's does every thirty seconds: a tool that hangs says so
-    /// for ever.
+    /// Returns true for a line that only reports a running tool. Claude Code writes one every 30 s, for ever if the
+    /// tool hangs.
     pub fn is_heartbeat(&self, line: &[u8]) -> bool {
         const MARK: &[u8] = b"\"heartbeat\":true";
         matches!(self.0, Reader::Claude(_))
@@ -98,7 +96,8 @@ impl AgentStream {
                 .is_ok_and(|row| row["type"] == "tool_progress" && row["heartbeat"] == true)
     }
 
-    /// What a line of the session's record means that the host writes beside what it prints; only Codex's says more.
+    /// Reads a line of the session's record, which the host writes in addition to its output. Only Codex's record adds
+    /// anything.
     pub fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         match &mut self.0 {
             Reader::Codex(codex) => serde_json::from_slice(line).map_or_else(|_| Vec::new(), |row| codex.rollout(&row)),
@@ -111,14 +110,14 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
-/// No session has so many: a number beyond that is none, and sums stay sums.
+/// The limit of plausible token counts. Larger numbers count as 0, so that sums cannot overflow.
 const MOST_TOKENS: u64 = 1 << 48;
 
 fn tokens(usage: &Value, name: &str) -> u64 {
     usage[name].as_u64().filter(|tokens| *tokens < MOST_TOKENS).unwrap_or_default()
 }
 
-/// Dollars, as millionths of one.
+/// Converts dollars to millionths of a dollar.
 fn micro_usd(value: &Value) -> Option<u64> {
     let usd = value.as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
     Some((usd * 1e6).round() as u64)

@@ -1,4 +1,4 @@
-//! `steadfast sim`: `{"moment": …}`.
+//! Reads the output of `steadfast sim`: `{"moment": …}`.
 
 use serde_json::Value;
 use steadfast_model::{SessionId, Spent};

@@ -1,4 +1,5 @@
-//! What a session cost since a moment, by the usage that its host wrote down. Each look reads on where the last one ended.
+//! Estimates the cost of a session since a given time, from the usage that its host recorded. Each reading continues
+//! where the previous one ended.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,14 +14,14 @@ use steadfast_text::parse_time;
 use super::subagent_files;
 use crate::price::{Prices, Usage};
 
-/// How much of a file one look reads. A stop waits for it: 16 MB take about 20 ms.
+/// The part of a file that one reading covers. A stop event waits for it: 16 MB take about 20 ms.
 const LOOK: u64 = 16 << 20;
 
-/// What was seen of the cost of a session. Kept between two looks, in whatever process.
+/// The cost of a session so far. Stored between readings, which may happen in different processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     since: i64,
-    /// By the name of the file: the session's own and those of its subagents.
+    /// By file name: the session's own file and those of its subagents.
     files: BTreeMap<String, Seen>,
 }
 
@@ -28,17 +29,18 @@ pub struct Cost {
 struct Seen {
     offset: u64,
     micro_usd: u64,
-    /// The last message and its cost: its rows repeat the usage, and an early row may say less.
+    /// Hash of the last message's id, and its cost. The rows of a message repeat its usage, and an early row may have
+    /// less.
     message: u64,
     of_message: u64,
-    /// The model of the turn, and the usage of all the session until now: Codex writes sums.
+    /// The model of the turn, and the session's usage so far: Codex writes sums.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     model: String,
     #[serde(default, skip_serializing_if = "Sums::is_empty")]
     sums: Sums,
 }
 
-/// Usage as Codex writes it. What was cached or written to the cache is a part of what went in.
+/// Usage in Codex's format. Cached tokens and tokens written to the cache are part of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Sums {
@@ -53,7 +55,7 @@ impl Sums {
         *self == Self::default()
     }
 
-    /// What was added since. A thread that begins anew has smaller sums.
+    /// Returns the difference to an earlier sum. A thread that starts again has smaller sums.
     fn since(self, before: Self) -> Usage {
         let of = |sum: Self| {
             let (cached, written) = (sum.cached_input_tokens, sum.cache_write_input_tokens);
@@ -65,7 +67,7 @@ impl Sums {
     }
 }
 
-/// A row of Codex's rollout, as far as it is about cost.
+/// The fields of a row in Codex's rollout that concern cost.
 #[derive(Deserialize)]
 struct RolloutRow<'a> {
     #[serde(borrow)]
@@ -87,7 +89,7 @@ struct Info {
     total_token_usage: Option<Sums>,
 }
 
-/// A row of Claude Code's, as far as it is about cost.
+/// The fields of a row of Claude Code that concern cost.
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(borrow)]
@@ -115,18 +117,18 @@ struct Tokens {
 }
 
 impl Cost {
-    /// As it was kept. What cannot be read is as if nobody had looked.
+    /// Reads a stored state. An unreadable one counts as empty.
     pub fn kept(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As it is kept.
+    /// Serializes the state for storage.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// With what was added to the transcript and to those of its subagents. What cannot be read, and a model without a
-    /// price, cost nothing.
+    /// Adds the new rows of the transcript and of its subagents' files. Unreadable rows and models without a price cost
+    /// nothing.
     #[must_use]
     pub fn look(mut self, transcript: &Path, since: Millis, prices: &Prices) -> Self {
         if self.since != since.0 {
@@ -142,7 +144,7 @@ impl Cost {
         self
     }
 
-    /// In millionths of a US dollar.
+    /// Returns the cost in millionths of a US dollar.
     pub fn micro_usd(&self) -> u64 {
         self.files.values().fold(0, |sum, seen| sum.saturating_add(seen.micro_usd))
     }
@@ -151,12 +153,12 @@ impl Cost {
 impl Seen {
     fn read(&self, file: &Path, since: Millis, prices: &Prices) -> io::Result<Self> {
         let mut file = File::open(file)?;
-        // A file that was cut is another one.
+        // A file that became shorter is a different one.
         let mut seen = if file.metadata()?.len() < self.offset { Self::default() } else { self.clone() };
         file.seek(SeekFrom::Start(seen.offset))?;
         let mut bytes = Vec::new();
         file.take(LOOK).read_to_end(&mut bytes)?;
-        // Half a line is still being written, and comes with the next look.
+        // An incomplete last line is still being written; the next reading takes it.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in bytes[..whole].split(|byte| *byte == b'\n') {
             seen.add(line, since, prices);

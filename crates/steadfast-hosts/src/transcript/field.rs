@@ -1,5 +1,5 @@
-//! Fields as a transcript has them: a value of an unexpected type counts as absent, so that a row of a newer version is
-//! still a row. Only what is no JSON is damage.
+//! Field types for transcripts: a value of an unexpected type counts as absent, so that rows of newer versions stay
+//! readable. Only invalid JSON counts as damage.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A text, borrowed from the line where it has no escapes.
+/// A text, borrowed from the line if it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text<'a>(pub(crate) Option<Cow<'a, str>>);
 
@@ -28,7 +28,6 @@ pub(crate) struct Flag(pub(crate) bool);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Number(pub(crate) Option<u64>);
 
-/// An object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) Option<T>);
 
@@ -38,7 +37,7 @@ impl<T> Default for Object<T> {
     }
 }
 
-/// A text, or a list of objects; what is none among them is left out.
+/// A text, or a list of objects; elements of another type are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum TextOr<'a, T> {
     #[default]
@@ -47,7 +46,7 @@ pub(crate) enum TextOr<'a, T> {
     List(Vec<T>),
 }
 
-/// The parts of a visitor that take what was not expected.
+/// The visitor methods for unexpected types.
 macro_rules! else_nothing {
     ($nothing:expr; $($kind:ident)*) => { $(else_nothing!(@ $nothing, $kind);)* };
     (@ $nothing:expr, bool) => { fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> { Ok($nothing) } };
@@ -98,7 +97,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A field of one plain kind: what else stands there counts as nothing.
+/// A field of one plain type. A value of another type counts as absent.
 macro_rules! plain_field {
     ($name:ident, $nothing:expr, $visit:ident, $kind:ty => $read:expr; $($other:ident)*) => {
         impl<'de> Deserialize<'de> for $name {

@@ -1,41 +1,41 @@
 use std::io::{self, ErrorKind, Read};
 
-/// What is asked for at once of a file: of one that goes on, more than of one that has grown by a line.
+/// Sizes of reads: small at first, for a file that has grown by one line; larger for a file that continues.
 const CHUNK: usize = 256 * 1024;
 const FIRST: usize = 16 * 1024;
 
-/// The lines of a source, one after the other. No more of it is held than the longest line needs.
+/// Reads the lines of a source. The buffer is only as large as the longest line requires.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
-    /// What of the buffer is not handed out yet.
+    /// The part of the buffer that is not returned yet.
     start: usize,
     end: usize,
-    /// Where `start` is in the source.
+    /// The position of `start` in the source.
     offset: u64,
-    /// The last read took all there was room for.
-    goes_on: bool,
+    /// The last read filled the buffer.
+    continues: bool,
     ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// Without the space around it.
+    /// Without surrounding white space.
     pub(super) bytes: &'a [u8],
-    /// Where the next line begins.
+    /// The start of the next line.
     pub(super) next: u64,
-    /// A newline ends it: nobody is still writing it.
+    /// A newline ends the line, so it is complete.
     pub(super) whole: bool,
 }
 
 impl<R: Read> Lines<R> {
-    /// `offset` is where the source stands.
+    /// `offset` is the current position of the source.
     pub(super) fn new(source: R, offset: u64) -> Self {
-        Self { source, buffer: Vec::new(), start: 0, end: 0, offset, goes_on: false, ended: false }
+        Self { source, buffer: Vec::new(), start: 0, end: 0, offset, continues: false, ended: false }
     }
 
-    /// The next line that is not empty.
+    /// Returns the next line that is not empty.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         while let Some((from, length)) = self.find()? {
             let whole = from + length < self.end;
@@ -49,7 +49,7 @@ impl<R: Read> Lines<R> {
         Ok(None)
     }
 
-    /// Where in the buffer the next line is, and how long.
+    /// Returns start and length of the next line in the buffer.
     fn find(&mut self) -> io::Result<Option<(usize, usize)>> {
         let mut searched = 0;
         loop {
@@ -71,7 +71,7 @@ impl<R: Read> Lines<R> {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.buffer.len() == self.end || (self.goes_on && self.buffer.len() < CHUNK) {
+        if self.buffer.len() == self.end || (self.continues && self.buffer.len() < CHUNK) {
             let grown = if self.buffer.is_empty() { FIRST } else { (self.buffer.len() * 2).max(CHUNK) };
             self.buffer.resize(grown, 0);
         }
@@ -83,7 +83,7 @@ impl<R: Read> Lines<R> {
         };
         self.end += read;
         self.ended = read == 0;
-        self.goes_on = self.end == self.buffer.len();
+        self.continues = self.end == self.buffer.len();
         Ok(())
     }
 }

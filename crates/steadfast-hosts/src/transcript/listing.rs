@@ -1,4 +1,4 @@
-//! Where sessions are written down: the files that a user names, or what the hosts keep of a checkout.
+//! Finds transcripts: the files that the user names, or those of a checkout.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,21 +6,21 @@ use std::{fs, io};
 use super::Transcript;
 use crate::install::Homes;
 
-/// Why there is no transcript to read.
+/// The error if there is no transcript to read.
 #[derive(Debug, thiserror::Error)]
 pub enum ListingError {
     #[error("cannot read `{}`: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("there is no transcript in {}", named.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
+    #[error("no transcript found in {}", named.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
     NoneIn { named: Vec<PathBuf> },
-    #[error("neither Claude Code nor Codex kept a session of `{}`", root.display())]
+    #[error("no session of Claude Code or Codex found for `{}`", root.display())]
     NoneOf { root: PathBuf },
 }
 
-/// How many rows may come before the one that names a folder.
+/// The most rows that are read to find the session's folder.
 const SILENT: usize = 50;
 
-/// The transcripts that are meant, in a stable order.
+/// Lists the named files, and the transcripts in named folders, in a stable order.
 pub fn list_transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, ListingError> {
     let mut files = Vec::new();
     for path in named {
@@ -37,21 +37,21 @@ pub fn list_transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, ListingError>
     if files.is_empty() { Err(ListingError::NoneIn { named: named.to_vec() }) } else { Ok(files) }
 }
 
-/// The transcript of a checkout that was written to last, of a main thread.
+/// Returns the most recently written transcript of a checkout's main thread.
 pub fn newest_transcript(homes: &Homes, root: &Path) -> Result<PathBuf, ListingError> {
     let files = transcripts_of(homes, root)?;
     let newest = files.iter().max_by_key(|file| fs::metadata(file).and_then(|metadata| metadata.modified()).ok());
     Ok(newest.cloned().unwrap_or_default())
 }
 
-/// The transcripts that the hosts keep of a checkout.
+/// Lists the transcripts that the hosts keep for a checkout.
 pub fn transcripts_of(homes: &Homes, root: &Path) -> Result<Vec<PathBuf>, ListingError> {
     let mut files = Vec::new();
     let projects = homes.claude_dir().join("projects");
     let name = project_name(root);
     for folder in entries(&projects) {
         let here = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // One that was started in a folder below. Another folder may have such a name too.
+        // The session may have started in a subfolder. Another folder can have the same name, so read its path.
         let below = here.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-'));
         let found = entries(&folder).into_iter().filter(|file| is_transcript(file));
         files.extend(found.filter(|file| here == name || (below && was_in(file, root))));
@@ -63,7 +63,7 @@ pub fn transcripts_of(homes: &Homes, root: &Path) -> Result<Vec<PathBuf>, Listin
     if files.is_empty() { Err(ListingError::NoneOf { root: root.to_owned() }) } else { Ok(files) }
 }
 
-/// The folder in which Claude Code keeps what happened in another.
+/// Returns the name of Claude Code's folder for sessions in `root`.
 fn project_name(root: &Path) -> String {
     root.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -86,7 +86,7 @@ fn was_in(file: &Path, root: &Path) -> bool {
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in entries(folder) {
-        // A link may lead in a circle.
+        // Do not follow links: they may form a cycle.
         if path.is_dir() && !path.is_symlink() {
             walk(&path, files);
         } else if is_transcript(&path) {

@@ -1,8 +1,8 @@
-//! Sessions as the hosts wrote them down: also those from before Steadfast.
+//! Sessions as the hosts recorded them, also from before Steadfast was installed.
 //!
-//! A [`Transcript`] is read row by row, with no more of it in memory than the longest line. A row becomes a [`TranscriptRecord`],
-//! the same for every host; what cannot be read is counted and passed over. [`Stats`] sums a session up, [`Events`] tells
-//! it again as the hooks would have, and a [`TranscriptCursor`] remembers how far a file that still grows was read.
+//! A [`Transcript`] is read row by row, with at most one line in memory. A row becomes a [`TranscriptRecord`], the same
+//! for every host; unreadable rows are counted and skipped. [`Stats`] sums a session up, [`Events`] replays it as hook
+//! events, and a [`TranscriptCursor`] remembers the position in a file that still grows.
 
 mod cost;
 mod events;

@@ -7,10 +7,10 @@ use super::source::Source;
 use super::{TranscriptRecord, Writer};
 use crate::{claude, codex};
 
-/// How many rows may say nothing of who wrote them.
+/// The most rows that are read to identify the writer.
 const SILENT: usize = 1_000;
 
-/// How much of a file is looked at to know one that is no list of rows.
+/// The part of a file that is searched for a format without rows, in bytes.
 const HEAD: usize = 4_096;
 
 #[derive(Debug, thiserror::Error)]
@@ -19,60 +19,67 @@ pub enum TranscriptError {
     Unreadable { path: PathBuf, source: io::Error },
 }
 
-/// A row that could not be read.
+/// An unreadable row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Counted from one, without empty ones.
+    /// Counts from 1, without empty rows.
     pub row: u64,
 }
 
-/// A session, from its file.
+/// A session, read from its file.
 #[derive(Debug)]
 pub struct Transcript {
     lines: Lines<Source>,
     writer: Option<Writer>,
-    once: SeenItems,
-    /// The subagent whose transcript this is, where a row said so.
+    seen_items: SeenItems,
+    /// The subagent whose transcript this is, if a row names it.
     agent: Option<String>,
     rows: u64,
     damaged: u64,
 }
 
 impl Transcript {
-    /// Opens a file and finds out who wrote it. That nobody is known to write such a file is no error: it may be damaged.
+    /// Opens a file and identifies its writer. An unknown writer is not an error: the file may be damaged.
     pub fn open(path: &Path) -> Result<Self, TranscriptError> {
         let source = || Source::open(path).map_err(unreadable(path));
         Ok(Self::new(writer_of(source()?), source()?))
     }
 
-    /// The same of a file that is in memory.
+    /// Like [`Transcript::open`], for a file in memory.
     pub fn of_bytes(bytes: &[u8]) -> io::Result<Self> {
         let source = || Source::of(io::Cursor::new(bytes.to_vec()));
         Ok(Self::new(writer_of(source()?), source()?))
     }
 
     fn new(writer: Option<Writer>, source: Source) -> Self {
-        Self { lines: Lines::new(source, 0), writer, once: SeenItems::default(), agent: None, rows: 0, damaged: 0 }
+        Self {
+            lines: Lines::new(source, 0),
+            writer,
+            seen_items: SeenItems::default(),
+            agent: None,
+            rows: 0,
+            damaged: 0,
+        }
     }
 
     pub fn writer(&self) -> Option<Writer> {
         self.writer
     }
 
-    /// Rows so far, damaged ones among them.
+    /// Returns the number of rows so far, including damaged ones.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Rows so far that could not be read.
+    /// Returns the number of unreadable rows so far.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// The next row. What an earlier row already told, in a session that was resumed or forked, is left out of it.
+    /// Returns the next row, without items that an earlier row already contained (in a resumed or forked session).
     #[expect(clippy::should_implement_trait, reason = "a row borrows from the transcript, which no iterator can say")]
     pub fn next(&mut self) -> Option<Result<TranscriptRecord<'_>, Damage>> {
-        // What breaks off in the middle of a packed file ends there.
+        // A packed file that breaks off in the middle ends there.
         let line = self.lines.next().unwrap_or_default()?.bytes;
         self.rows += 1;
         let writer = self.writer;
@@ -84,7 +91,7 @@ impl Transcript {
                 if let Some(agent) = &self.agent {
                     record.belong_to(agent);
                 }
-                self.once.keep(&mut record);
+                self.seen_items.remove_repeated(&mut record);
                 Some(Ok(record))
             }
             None => {
@@ -95,7 +102,7 @@ impl Transcript {
     }
 }
 
-/// Whether a line decodes into the structs of its writer's rows, and nothing more: what the benchmark compares with.
+/// Returns true if a line decodes into the row types of its writer; a reference point for the benchmark.
 #[doc(hidden)]
 pub fn decodes(writer: Writer, line: &[u8]) -> bool {
     match writer {
@@ -105,9 +112,9 @@ pub fn decodes(writer: Writer, line: &[u8]) -> bool {
     }
 }
 
-/// One row of that writer.
+/// Reads one row of this writer.
 pub(super) fn read(writer: Writer, line: &[u8]) -> Option<TranscriptRecord<'_>> {
-    // A list would be read as an object whose fields come in order.
+    // serde would read a list as an object with its fields in order.
     if !line.starts_with(b"{") {
         return None;
     }
@@ -122,7 +129,7 @@ pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> TranscriptError {
     |source| TranscriptError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Who wrote it.
+/// Identifies the writer from the first rows.
 pub(super) fn writer_of(source: Source) -> Option<Writer> {
     let mut lines = Lines::new(source, 0);
     let mut head = Vec::new();

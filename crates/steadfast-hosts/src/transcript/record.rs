@@ -7,33 +7,33 @@ use crate::shape::{Input, content, cut};
 use crate::wire::{bound, tool_call};
 use crate::{claude, codex};
 
-/// What one row of a transcript tells, borrowed from its line.
+/// The content of one row of a transcript, borrowed from its line.
 #[derive(Debug)]
 pub struct TranscriptRecord<'a> {
     pub at: Option<Millis>,
     pub session: Option<Cow<'a, str>>,
     pub cwd: Option<Cow<'a, str>>,
-    /// What the host calls this turn.
+    /// The host's id of this turn.
     pub turn: Option<Cow<'a, str>>,
-    /// Whether the host is in plan mode, where the row says so.
+    /// True in plan mode; `None` if the row does not say.
     pub planning: Option<bool>,
     pub thread: Thread<'a>,
     pub items: Vec<Item<'a>>,
 }
 
-/// Who a row is about.
+/// The main thread, or a subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thread<'a> {
     Main,
     Agent {
         id: Cow<'a, str>,
-        /// The call that started it, where the row names it.
+        /// The call that started it, if the row names it.
         call: Option<Cow<'a, str>>,
     },
 }
 
 impl Thread<'_> {
-    /// The first versions of Claude Code do not name their subagents.
+    /// The id for subagents in the first versions of Claude Code, which did not name them.
     pub(crate) const UNNAMED: &'static str = "sidechain";
 
     pub fn agent(&self) -> Option<&str> {
@@ -45,7 +45,7 @@ impl Thread<'_> {
 }
 
 impl TranscriptRecord<'_> {
-    /// Makes it a row of a subagent, to whom its parent speaks and not the human.
+    /// Assigns the row to a subagent. Its prompts then come from the parent, not from the human.
     pub(super) fn belong_to(&mut self, agent: &str) {
         self.thread = Thread::Agent { id: Cow::Owned(agent.to_owned()), call: None };
         for item in &mut self.items {
@@ -62,21 +62,21 @@ pub enum Item<'a> {
         text: Cow<'a, str>,
         origin: PromptOrigin,
     },
-    /// Typed while the agent worked; it may have been taken back.
+    /// Typed while the agent worked. The human may have taken it back.
     Queued(Words<'a>),
-    /// A slash command the human typed.
+    /// A slash command that the human typed.
     Command {
         name: Cow<'a, str>,
-        /// The agent is asked something by it; others are the host's own affair.
+        /// The command is a prompt to the agent; other commands only concern the host.
         asks: bool,
     },
-    /// The agent speaks.
+    /// Text from the agent.
     Said(Words<'a>),
     Call(TranscriptCall<'a>),
     Result(CallResult<'a>),
     Usage(Usage<'a>),
     Compaction {
-        /// Nothing where only the summary is there that it left.
+        /// `None` if only the summary remains.
         trigger: Option<Cow<'a, str>>,
     },
     /// The human stopped the turn.
@@ -89,18 +89,18 @@ pub enum Item<'a> {
     Failure {
         error: Cow<'a, str>,
     },
-    /// The conversation goes on under another id.
+    /// The conversation continues under another session id.
     Continued {
         session: Cow<'a, str>,
     },
 }
 
 impl Item<'_> {
-    /// The text of a prompt that has none.
+    /// The text of a prompt that is only a picture.
     pub(crate) const PICTURE: &'static str = "[image]";
 }
 
-/// A text as the line has it, and unescaped only when it is asked for.
+/// A text as raw JSON; unescaped only on request.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a>(pub(crate) &'a RawValue);
 
@@ -120,22 +120,22 @@ pub struct TranscriptCall<'a> {
     /// The tool in the host's spelling.
     pub tool: Cow<'a, str>,
     pub(crate) input: CallInput<'a>,
-    /// Whether the host asks hooks about it.
+    /// The host runs hooks for this call.
     pub(crate) hooked: bool,
 }
 
-/// A call's input as the row has it. Most who count calls do not look.
+/// A call's input as raw JSON. Most callers never read it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallInput<'a> {
-    /// An object, or a text that holds one.
+    /// An object, or a text that contains one.
     Plain(Option<&'a RawValue>),
-    /// One of Codex, which a hook sees as `{"command": …}`.
+    /// A shell call of Codex, which a hook receives as `{"command": …}`.
     Shell(Option<&'a RawValue>),
     Patch(Option<&'a RawValue>),
 }
 
 impl<'a> TranscriptCall<'a> {
-    /// The call as a hook would tell of it.
+    /// Returns the call as a hook would receive it.
     pub fn tool_call(&self, host: Host) -> ToolCall {
         let id = self.id.as_deref().map(|id| ToolUseId::new(cut(id, bound::NAME)));
         let raw = self.raw();
@@ -143,14 +143,13 @@ impl<'a> TranscriptCall<'a> {
         tool_call(host, cut(&self.tool, bound::NAME), id, &input)
     }
 
-    /// The words that it writes.
+    /// Returns the words that the call writes.
     pub(crate) fn content(&self, action: &Action) -> Content {
         let raw = self.raw();
         let input = Input { tool_input: raw.as_deref(), ..Input::default() };
         input.tool_input(|fields| content::written(action, fields))
     }
 
-    /// Its input, as JSON.
     pub fn input(&self) -> String {
         self.raw().map(|raw| raw.get().to_owned()).unwrap_or_default()
     }
@@ -167,10 +166,10 @@ impl<'a> TranscriptCall<'a> {
 #[derive(Clone, Debug)]
 pub struct CallResult<'a> {
     pub call: Option<Cow<'a, str>>,
-    pub(crate) told: CallOutput<'a>,
+    pub(crate) output: CallOutput<'a>,
 }
 
-/// What the row tells of a result. It may be long, and most do not look.
+/// A result as raw JSON. It may be long, and most callers never read it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallOutput<'a> {
     Claude { is_error: bool, content: Option<&'a RawValue>, more: Option<&'a RawValue> },
@@ -178,38 +177,37 @@ pub(crate) enum CallOutput<'a> {
 }
 
 impl<'a> CallResult<'a> {
-    /// What the call answered, as the line has it.
+    /// Returns the result as raw JSON.
     pub(crate) fn answer(&self) -> Option<&'a RawValue> {
-        match self.told {
+        match self.output {
             CallOutput::Claude { content, .. } => content,
             CallOutput::Codex { output } => output,
         }
     }
 
     pub fn ended(&self) -> Ended<'a> {
-        match self.told {
+        match self.output {
             CallOutput::Claude { is_error, content, more } => claude::transcript::ended(is_error, content, more),
             CallOutput::Codex { output } => codex::transcript::ended(output),
         }
     }
 }
 
-/// How a call ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended<'a> {
     pub end: CallEnd<'a>,
-    /// How long it took, where the host says so.
+    /// The duration in milliseconds, if the host reports it.
     pub millis: Option<u64>,
-    /// The subagent that it was about.
+    /// The subagent that the call started or waited for.
     pub agent: Option<Delegated<'a>>,
-    /// The shell that goes on in the background.
+    /// The shell that keeps running in the background.
     pub shell: Option<Cow<'a, str>>,
 }
 
-/// Where a subagent is when the call is back that started it.
+/// The state of a subagent when the call that started it returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delegated<'a> {
-    /// It goes on in the background.
+    /// It continues in the background.
     Started(Cow<'a, str>),
     Ended(Cow<'a, str>),
 }
@@ -218,22 +216,22 @@ pub enum Delegated<'a> {
 pub enum CallEnd<'a> {
     Ok,
     Failed(Cow<'a, str>),
-    /// It ran and said that it failed; to a hook of this host that is a result like any other.
+    /// The command ran and failed; to a hook of this host that is a normal result.
     Exited(u32),
-    /// The human said no, in these words or in none.
+    /// The human refused the call; the text is the human's reason, and may be empty.
     Refused(Cow<'a, str>),
     Interrupted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Usage<'a> {
-    /// What one message took. Its rows all say so, and an early row may say less.
+    /// The tokens of one message. All its rows repeat them, and an early row may have less.
     Message { id: Cow<'a, str>, tokens: TokenUsage },
-    /// What the session took so far.
+    /// The tokens of the session so far.
     Total(TokenUsage),
 }
 
-/// Tokens, each counted in one of these only.
+/// Token counts; each token counts in one field only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenUsage {
     pub input: u64,

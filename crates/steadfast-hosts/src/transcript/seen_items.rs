@@ -5,23 +5,23 @@ use steadfast_model::{Millis, fnv};
 
 use super::{Item, TranscriptRecord};
 
-/// Tells what was already told. A session that is resumed or forked begins with a copy of the rows before it, under
-/// other ids of the rows; the calls keep their ids, and everything its time.
+/// Filters out repeated items. A resumed or forked session begins with a copy of the earlier rows, with new row ids;
+/// calls keep their ids, and all items keep their times.
 #[derive(Debug, Default)]
 pub(super) struct SeenItems {
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
-    /// A compaction was told, and its summary is still to come.
+    /// A compaction was read, and its summary will follow.
     summary_follows: bool,
-    /// The last prompt, and when it came.
+    /// The last prompt and its time.
     prompt: Option<(u64, Millis)>,
 }
 
-/// So soon nobody types the same again.
+/// A human does not type the same text again so soon. In milliseconds.
 const AGAIN_MS: u64 = 2_000;
 
 impl SeenItems {
-    /// Leaves out of a record what was told before.
-    pub(super) fn keep(&mut self, record: &mut TranscriptRecord<'_>) {
+    /// Removes items from a record that were in earlier records.
+    pub(super) fn remove_repeated(&mut self, record: &mut TranscriptRecord<'_>) {
         let at = record.at;
         record.items.retain(|item| match item {
             Item::Prompt { text, .. } => at.is_none_or(|at| self.is_new_prompt(text, at)),
@@ -29,8 +29,8 @@ impl SeenItems {
         });
     }
 
-    /// One message of the human may be a row with a picture and a text, and two rows in the copy. Codex may tell of one
-    /// in two ways.
+    /// A message of the human may be one row with a picture and a text, and two rows in the copy. Codex may record one
+    /// message in two ways.
     fn is_new_prompt(&mut self, text: &str, at: Millis) -> bool {
         let time = at.0.to_le_bytes();
         let (picture, words) = (fnv([b"picture", &time[..]]), fnv([b"prompt", text.as_bytes()]));
@@ -44,7 +44,7 @@ impl SeenItems {
         first && !again && !self.seen.contains(&picture)
     }
 
-    /// Whether it is the summary of a compaction that has a row of its own.
+    /// Returns true for the summary of a compaction that has a row of its own.
     fn is_summary(&mut self, item: &Item<'_>) -> bool {
         match item {
             Item::Compaction { trigger: Some(_) } => {
@@ -73,12 +73,12 @@ fn key(item: &Item<'_>, at: Option<Millis>) -> Option<u64> {
         Item::Stop { .. } => timed(b"stop", b""),
         Item::Failure { .. } => timed(b"failure", b""),
         Item::Continued { session } => Some(fnv([b"continued", session.as_bytes()])),
-        // Counted by the message.
+        // Counted by message.
         Item::Usage(_) => None,
     }
 }
 
-/// What is already a hash.
+/// A hasher for keys that are hashes already.
 #[derive(Debug, Default)]
 pub(super) struct Hashed(u64);
 
@@ -92,7 +92,7 @@ impl Hasher for Hashed {
     }
 
     fn write_u64(&mut self, hash: u64) {
-        // The table looks at the upper bits, and the lower ones of FNV are the better mixed.
+        // The hash table uses the upper bits, but FNV mixes the lower bits better.
         self.0 = hash ^ hash.rotate_left(32);
     }
 }

@@ -7,22 +7,22 @@ use steadfast_model::{Event, EventKind, Millis};
 
 use super::{Events, Transcript};
 
-/// A session with its subagents, in the order of time. Newer versions of Claude Code write what a subagent does into a
-/// file of its own: `<session>/subagents/agent-<id>.jsonl` beside `<session>.jsonl`.
+/// The events of a session with its subagents, in order of time. Newer versions of Claude Code write the work of a
+/// subagent into a file of its own: `<session>/subagents/agent-<id>.jsonl` next to `<session>.jsonl`.
 #[derive(Debug)]
 pub struct SessionEvents {
     main: Stream,
-    /// Files of subagents that did not start yet, the next one last.
+    /// Files of subagents that have not started yet; the next one is the last element.
     waiting: Vec<(Millis, PathBuf)>,
     running: Vec<Stream>,
     damaged: u64,
-    /// What was told, by the one file or the other.
-    told: HashSet<(u8, String)>,
-    /// The types of subagents, by their ids.
+    /// Events that were already returned, from either file.
+    returned: HashSet<(u8, String)>,
+    /// The types of subagents, by id.
     types: HashMap<String, String>,
 }
 
-/// Events, and the next of them.
+/// Events, with the next one read in advance.
 #[derive(Debug)]
 struct Stream {
     next: Option<Event>,
@@ -30,7 +30,7 @@ struct Stream {
 }
 
 impl SessionEvents {
-    /// Nothing where the host is not one whose transcripts are read.
+    /// Returns `None` if transcripts of this writer are not supported.
     pub fn of(path: &Path, transcript: Transcript) -> Option<Self> {
         let main = Stream::new(Events::of(transcript)?);
         let files = subagent_files(path);
@@ -40,16 +40,16 @@ impl SessionEvents {
             files.into_iter().filter_map(|file| Some((begins(&file)?, file))).collect();
         waiting.sort();
         waiting.reverse();
-        Some(Self { main, waiting, running: Vec::new(), damaged: 0, told: HashSet::new(), types })
+        Some(Self { main, waiting, running: Vec::new(), damaged: 0, returned: HashSet::new(), types })
     }
 
-    /// Rows so far that could not be read.
+    /// Returns the number of unreadable rows so far.
     pub fn damaged(&self) -> u64 {
         let running: u64 = self.running.iter().map(|stream| stream.events.damaged()).sum();
         self.damaged + self.main.events.damaged() + running
     }
 
-    /// What comes next, and whether it is of a subagent's own file.
+    /// Returns the earliest event, and true if it comes from a subagent's own file.
     fn earliest(&mut self) -> Option<(Event, bool)> {
         loop {
             let ended = self.running.extract_if(.., |stream| stream.next.is_none());
@@ -69,7 +69,7 @@ impl SessionEvents {
         }
     }
 
-    /// Whether it was told before, or is no part of the whole session's story.
+    /// Returns true if the event was returned before, or does not belong into the whole session.
     fn is_known(&mut self, event: &Event, own_file: bool) -> bool {
         let agent = || event.agent.as_ref().map(|agent| agent.id.to_string());
         let (phase, name) = match &event.kind {
@@ -80,7 +80,7 @@ impl SessionEvents {
             EventKind::SessionStart { .. } => return own_file,
             _ => return false,
         };
-        name.is_some_and(|name| !self.told.insert((phase, name)))
+        name.is_some_and(|name| !self.returned.insert((phase, name)))
     }
 }
 
@@ -117,13 +117,12 @@ impl Stream {
     }
 }
 
-/// The file of the session whose subagent's this is, by its place.
+/// Returns the file of the session that started this subagent, by the file's folder.
 pub fn session_of(path: &Path) -> Option<PathBuf> {
     let session = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent)?;
     Some(session.with_added_extension("jsonl"))
 }
 
-/// The files of a session's subagents.
 pub fn subagent_files(path: &Path) -> Vec<PathBuf> {
     let folder = path.with_extension("").join("subagents");
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -137,7 +136,7 @@ fn agent_id(file: &Path) -> Option<String> {
     file.file_stem()?.to_str()?.strip_prefix("agent-").map(str::to_owned)
 }
 
-/// What the host wrote down of it, beside its file.
+/// Reads the type of a subagent from the file that the host writes next to its transcript.
 fn agent_type(file: &Path) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

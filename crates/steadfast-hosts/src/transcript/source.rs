@@ -7,14 +7,13 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// Where the bytes of a file come from.
 type Bytes = Box<dyn Read + Send>;
 
-/// A transcript's bytes: those of the file, or unpacked, for Codex packs what is old.
+/// The bytes of a transcript, unpacked if necessary: Codex packs old rollouts.
 pub(super) struct Source(Bytes);
 
 impl Source {
-    /// Opens a file at its first row.
+    /// Opens a file, and skips a byte order mark.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {
@@ -46,7 +45,7 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// A packed file: one frame after the other.
+/// A packed file, which consists of one or more frames.
 struct Unpacking {
     rest: Option<BufReader<Bytes>>,
     frame: Option<StreamingDecoder<BufReader<Bytes>, FrameDecoder>>,
@@ -75,7 +74,7 @@ impl Read for Unpacking {
     }
 }
 
-/// As much as there is, and no more than fits.
+/// Reads until the buffer is full or the source ends.
 fn read_up_to(bytes: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < into.len() {

@@ -7,25 +7,23 @@ use steadfast_model::{Host, PromptOrigin, fnv};
 use super::seen_items::Hashed;
 use super::{Item, Thread, TokenUsage, Transcript, TranscriptRecord, Usage};
 
-/// A session in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Nothing where no row says who wrote it.
+    /// `None` if no row identifies the writer.
     pub host: Option<Host>,
-    /// Rows, damaged ones among them.
+    /// All rows, including damaged ones.
     pub records: u64,
-    /// Rows that could not be read.
     pub damaged: u64,
-    /// The human's.
+    /// Prompts of the human.
     pub prompts: u64,
-    /// The main thread's.
+    /// Calls of the main thread.
     pub tool_calls: u64,
     pub by_tool: BTreeMap<String, u64>,
-    /// Those of subagents, as far as this file shows them.
+    /// Calls of subagents, as far as this file contains them.
     pub subagent_calls: u64,
     pub compactions: u64,
     pub interrupts: u64,
-    /// Once per message.
+    /// Each message counts once.
     pub tokens: TokenUsage,
 }
 
@@ -41,12 +39,12 @@ impl Stats {
     }
 }
 
-/// Stats in the making.
+/// Collects statistics row by row.
 #[derive(Debug, Default)]
 pub struct Summing {
     stats: Stats,
     messages: HashMap<u64, TokenUsage, BuildHasherDefault<Hashed>>,
-    /// The last sum that the host named.
+    /// The last total that the host reported.
     total: TokenUsage,
 }
 
@@ -66,13 +64,13 @@ impl Summing {
                 Item::Call(_) => stats.subagent_calls += 1,
                 Item::Usage(Usage::Message { id, tokens }) => {
                     let known = self.messages.entry(fnv([id.as_bytes()])).or_default();
-                    // An early row of a message counts less than its last, and a copy may lack the last.
+                    // An early row of a message has a lower count than its last row, and a copy may lack the last row.
                     let more = tokens.max(*known).minus(*known);
                     *known = known.plus(more);
                     stats.tokens = stats.tokens.plus(more);
                 }
                 Item::Usage(Usage::Total(total)) => {
-                    // A sum that is smaller than before is one that began anew.
+                    // A total below the previous one has started again.
                     let anew = total.output < self.total.output;
                     let more = if anew { *total } else { total.minus(self.total) };
                     stats.tokens = stats.tokens.plus(more);
@@ -92,7 +90,6 @@ impl Summing {
         }
     }
 
-    /// All that there was.
     pub fn end(self, transcript: &Transcript) -> Stats {
         Stats {
             host: transcript.writer().and_then(super::Writer::host),
@@ -103,7 +100,7 @@ impl Summing {
     }
 }
 
-/// The keys of `steadfast transcript stats --json`, but for the file.
+/// The keys of `steadfast transcript stats --json`, except `file`.
 impl Serialize for Stats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -10,16 +10,16 @@ use super::reader::{read, unreadable, writer_of};
 use super::source::Source;
 use super::{Damage, TranscriptError, TranscriptRecord, Writer};
 
-/// How much before the place is remembered, to know a file that was written anew.
+/// The number of bytes before the offset that are hashed, to recognise a rewritten file.
 const REMEMBERED: u64 = 4_096;
 
-/// How far a transcript that still grows was read. Kept between two looks, in whatever process.
+/// A position in a transcript that still grows. Stored between readings, which may happen in different processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptCursor {
-    /// Where the first line begins that was not read.
+    /// The start of the first unread line.
     pub offset: u64,
     pub inode: u64,
-    /// How long the file was; more than the offset where a line was only half written.
+    /// The length of the file; it exceeds the offset if the last line was incomplete.
     pub length: u64,
     /// The hash of the last bytes before the offset.
     before: u64,
@@ -29,25 +29,25 @@ pub struct TranscriptCursor {
     agent: Option<String>,
 }
 
-/// Where a look begins.
+/// The place where a reading begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Began {
-    /// At the first row: nobody looked before.
+    /// At the first row: there was no earlier reading.
     First,
-    /// Where the last look ended.
+    /// At the end of the previous reading.
     Where,
-    /// At the first row, because it is another file by now, or was cut.
+    /// At the first row, because the file was replaced or truncated.
     Anew,
 }
 
-/// What was added to a transcript. Only whole lines: half a line is still being written, and comes with the next look.
+/// The rows added to a transcript. An incomplete last line is still being written; the next reading returns it.
 #[derive(Debug)]
 pub struct TranscriptTail {
     lines: Lines<File>,
     cursor: TranscriptCursor,
     began: Began,
     rows: u64,
-    /// Looks back from the offset for the next cursor.
+    /// A second handle, which hashes the bytes before the offset for the next cursor.
     file: File,
 }
 
@@ -59,7 +59,7 @@ impl TranscriptTail {
     fn try_open(path: &Path, before: Option<&TranscriptCursor>) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
-        let known = before.filter(|cursor| goes_on(cursor, &metadata, &mut file));
+        let known = before.filter(|cursor| is_unchanged(cursor, &metadata, &mut file));
         let began = match (known, before) {
             (Some(_), _) => Began::Where,
             (None, Some(_)) => Began::Anew,
@@ -80,7 +80,6 @@ impl TranscriptTail {
         self.began
     }
 
-    /// The next row that was added.
     #[expect(clippy::should_implement_trait, reason = "a row borrows from the tail, which no iterator can say")]
     pub fn next(&mut self) -> Option<Result<TranscriptRecord<'_>, Damage>> {
         let line = self.lines.next().unwrap_or_default().filter(|line| line.whole)?;
@@ -99,7 +98,7 @@ impl TranscriptTail {
         Some(Ok(record))
     }
 
-    /// Where the next look begins.
+    /// Returns the cursor for the next reading.
     pub fn cursor(mut self) -> TranscriptCursor {
         self.cursor.before = hash_before(&mut self.file, self.cursor.offset).unwrap_or_default();
         self.cursor.length = self.cursor.length.max(self.cursor.offset);
@@ -107,8 +106,9 @@ impl TranscriptTail {
     }
 }
 
-/// Whether what was read is still there. A file that was cut behind it lost half a line at most, which was not read.
-fn goes_on(cursor: &TranscriptCursor, metadata: &Metadata, file: &mut File) -> bool {
+/// Returns true if the bytes read earlier are unchanged. If the file was truncated after them, only an incomplete line
+/// was lost, which was never read.
+fn is_unchanged(cursor: &TranscriptCursor, metadata: &Metadata, file: &mut File) -> bool {
     cursor.inode == inode(metadata)
         && metadata.len() >= cursor.offset
         && hash_before(file, cursor.offset).is_ok_and(|hash| hash == cursor.before)

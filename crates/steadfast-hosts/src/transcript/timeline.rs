@@ -1,4 +1,4 @@
-//! A session as people read it: who said and did what, in which order.
+//! A session as a list for people: who said and did what, in which order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,22 +7,21 @@ use steadfast_model::{Action, Host, Millis, PromptOrigin};
 
 use super::{CallEnd, CallResult, Item, Transcript, TranscriptRecord, Words};
 
-/// One thing that happened in a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineEntry {
     pub at: Option<Millis>,
-    /// The subagent it happened in.
+    /// The subagent, if it happened in one.
     pub agent: Option<String>,
     pub what: Happening,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
-    /// The human spoke, or stopped the agent.
+    /// The human wrote something, or stopped the agent.
     Human(String),
-    /// The agent spoke.
+    /// The agent wrote something.
     Agent(String),
-    /// The host tells something.
+    /// A message from the host.
     Host(String),
     Call {
         tool: String,
@@ -32,12 +31,11 @@ pub enum Happening {
     },
 }
 
-/// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Ok,
     Failed(String),
-    /// The human said no, in these words.
+    /// The human refused the call; the text is the reason.
     Refused(String),
     Interrupted,
 }
@@ -59,7 +57,7 @@ impl Happening {
         }
     }
 
-    /// What came back of a call, where it did not end well: an error, or the human's words.
+    /// Returns the error or the human's words for a call that failed or was refused.
     pub fn answer(&self) -> &str {
         match self {
             Self::Call { end: Some(CallOutcome::Failed(answer) | CallOutcome::Refused(answer)), .. } => answer,
@@ -68,13 +66,13 @@ impl Happening {
     }
 }
 
-/// A session as a list of what happened, in the order in which it was written down.
+/// The entries of a session, in recorded order.
 #[derive(Debug, Default)]
 pub struct Timeline {
     pub session: Option<String>,
     pub entries: Vec<TimelineEntry>,
     cwd: String,
-    /// Where in the list a call is that is not back yet.
+    /// The positions of calls without a result, by call id.
     waiting: HashMap<String, usize>,
 }
 
@@ -90,7 +88,7 @@ impl Timeline {
         timeline
     }
 
-    /// Takes in what a subagent did, from a file of its own, unless the session's file shows it.
+    /// Adds the entries from a subagent's own file, unless the session's file already contains them.
     pub fn take_in(&mut self, subagent: Self) {
         let is_shown = |agent: &String| self.entries.iter().any(|entry| entry.agent.as_ref() == Some(agent));
         if !subagent.entries.iter().filter_map(|entry| entry.agent.as_ref()).any(is_shown) {
@@ -117,7 +115,7 @@ impl Timeline {
                 Item::Call(call) => call.id.as_deref().map(str::to_owned),
                 _ => None,
             };
-            if let Some(what) = tell(item, host, &self.cwd) {
+            if let Some(what) = happening(item, host, &self.cwd) {
                 self.waiting.extend(id.map(|id| (id, self.entries.len())));
                 self.entries.push(TimelineEntry { at: record.at, agent: agent.clone(), what });
             }
@@ -141,7 +139,7 @@ impl Timeline {
     }
 }
 
-/// Entries with the time they come at: that of the one before where they have none.
+/// Adds the time to each entry; an entry without one gets the time of the entry before it.
 fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry)> {
     let mut last = None;
     let timed = entries.into_iter().map(|entry| {
@@ -151,8 +149,8 @@ fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry
     timed.collect()
 }
 
-/// What an item tells people. Paths are shown as they are from `cwd`.
-fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
+/// Returns the entry for an item. Paths are relative to `cwd`.
+fn happening(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
     let text = |words: Words<'_>| words.text().into_owned();
     Some(match item {
         Item::Prompt { text, origin: PromptOrigin::Human } => Happening::Human(text.into_owned()),
@@ -161,9 +159,9 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
         }
         Item::Prompt { text, origin: PromptOrigin::Machine } => Happening::Host(format!("asks the subagent: {text}")),
         Item::Prompt { text, origin: PromptOrigin::Scheduled } => {
-            Happening::Host(format!("says what the agent scheduled: {text}"))
+            Happening::Host(format!("delivers a scheduled prompt: {text}"))
         }
-        Item::Queued(words) => Happening::Human(format!("(while it worked) {}", text(words))),
+        Item::Queued(words) => Happening::Human(format!("(while the agent worked) {}", text(words))),
         Item::Command { name, .. } => Happening::Human(format!("/{name}")),
         Item::Said(words) => Happening::Agent(Some(text(words)).filter(|text| !text.trim().is_empty())?),
         Item::Call(call) => {
@@ -176,17 +174,17 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
             }
         }
         Item::Compaction { trigger } => match trigger.as_deref() {
-            Some("manual") => Happening::Host("cuts the context, as the human asked".to_owned()),
-            _ => Happening::Host("cuts the context".to_owned()),
+            Some("manual") => Happening::Host("compacts the context, as the human asked".to_owned()),
+            _ => Happening::Host("compacts the context".to_owned()),
         },
         Item::Interrupt => Happening::Human("stops the agent".to_owned()),
         Item::Failure { error } => Happening::Host(format!("fails: {error}")),
-        Item::Continued { session } => Happening::Host(format!("goes on in session {session}")),
+        Item::Continued { session } => Happening::Host(format!("continues in session {session}")),
         Item::Result(_) | Item::Usage(_) | Item::Stop { .. } => return None,
     })
 }
 
-/// What a call is about, in a few words.
+/// Returns a short description of a call's target.
 pub fn target(action: &Action, input: &str, cwd: &str) -> String {
     let below =
         |path: &String| path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path).to_owned();

@@ -3,20 +3,20 @@ use steadfast_model::Host;
 
 use super::field::{Object, Text};
 
-/// Who wrote a transcript.
+/// The program that wrote a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Writer {
     Claude,
     Codex,
-    /// GitHub Copilot: recognised, not read yet.
+    /// GitHub Copilot: recognised, but not supported.
     Copilot,
-    /// Gemini CLI: recognised, not read yet.
+    /// Gemini CLI: recognised, but not supported.
     Gemini,
 }
 
 impl Writer {
-    /// The host whose rows are read.
+    /// Returns the host, if its transcripts are supported.
     pub fn host(self) -> Option<Host> {
         match self {
             Self::Claude => Some(Host::Claude),
@@ -34,7 +34,7 @@ impl Writer {
         }
     }
 
-    /// Who writes such a line; nothing where many could.
+    /// Identifies the writer of a line; `None` if several programs could have written it.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -91,7 +91,7 @@ impl Writer {
         if matches!(kind, "file-history-snapshot" | "summary") {
             return Some(Self::Claude);
         }
-        // The first versions of Codex wrote the model's items as they are.
+        // The first versions of Codex wrote bare items of the model.
         (signs.call_id.0.is_some() || signs.role.0.is_some() || signs.record_type.0.is_some()).then_some(Self::Codex)
     }
 }

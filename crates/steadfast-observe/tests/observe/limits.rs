@@ -36,7 +36,7 @@ fn an_old_git_is_named() {
     let script = "[ \"$1\" = --version ] && echo git version 2.20.1 && exit\necho unknown option >&2; exit 129";
     let path = sandbox.with_git(script);
     let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
-    assert_eq!(answers[1], r#"Unknown("git 2.20.1 is too old: 2.34 or newer is needed")"#);
+    assert_eq!(answers[1], r#"Unknown("git 2.20.1 is too old; Steadfast needs 2.34 or newer")"#);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_git_that_hangs_is_ended_with_all_it_started() {
     let path = sandbox.with_git(&script);
     let path = format!("{}:/bin:/usr/bin", path.display());
     let answers = ask(&sandbox.root, ENOUGH_TO_HANG, &[("PATH", path.as_ref())]);
-    assert_eq!(answers[1], r#"Unknown("over its time budget of 2000 ms")"#);
+    assert_eq!(answers[1], r#"Unknown("no answer within 2000 ms")"#);
     let took: u64 = answers[2].parse().unwrap();
     assert!((2_000..60_000).contains(&took), "{took} ms");
     assert_dead(&fs::read_to_string(pids).unwrap());
@@ -70,7 +70,7 @@ fn a_git_that_hangs_is_ended_where_no_shell_is_found() {
     let pids = sandbox.dir.path().join("pids");
     let path = sandbox.with_git(&format!("echo $$ > {}; exec /bin/sleep 600", pids.display()));
     let answers = ask(&sandbox.root, ENOUGH_TO_HANG, &[("PATH", path.as_ref())]);
-    assert_eq!(answers[1], r#"Unknown("over its time budget of 2000 ms")"#);
+    assert_eq!(answers[1], r#"Unknown("no answer within 2000 ms")"#);
     assert_dead(&fs::read_to_string(pids).unwrap());
 }
 
@@ -103,7 +103,7 @@ fn a_git_that_cannot_be_watched_is_not_believed() {
     let sandbox = Sandbox::new();
     // Where the end of a child is of no interest to its parent, how it ended is told to nobody.
     let answers = ask_with("--ignore-signal=CHLD", &sandbox.root);
-    assert_eq!(answers[1], r#"Unknown("a thread or process could not be watched: No child processes (os error 10)")"#);
+    assert_eq!(answers[1], r#"Unknown("cannot start or watch a thread or process: No child processes (os error 10)")"#);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_endless_answer_is_none() {
     let sandbox = Sandbox::new();
     let path = sandbox.with_git("/usr/bin/head -c 68000000 /dev/zero");
     let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
-    assert_eq!(answers[1], r#"Unknown("git's answer is too long to be read")"#);
+    assert_eq!(answers[1], r#"Unknown("the output is too long or cannot be read")"#);
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn an_answer_that_makes_no_sense_is_named_with_its_beginning() {
     let sandbox = Sandbox::new();
     let path = sandbox.with_git("echo good morning");
     let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
-    assert_eq!(answers[1], r#"Unknown("`git status` gave an answer that cannot be read: good morning")"#);
+    assert_eq!(answers[1], r#"Unknown("cannot read the output of `git status`: good morning")"#);
 }
 
 #[test]
 fn a_spent_budget_starts_nothing() {
     let sandbox = Sandbox::new();
     let repository = sandbox.repository();
-    let over = "over its time budget of 0 ms";
+    let over = "no answer within 0 ms";
     assert_eq!(unknown(repository.changed_since(&Point::Head, Duration::ZERO)), over);
     assert_eq!(unknown(repository.object_ids(&["a.txt"], Duration::ZERO)), over);
     assert_eq!(unknown(repository.tree_id(&sandbox.private_dir(), Duration::ZERO)), over);
@@ -148,7 +148,7 @@ fn variables_that_point_elsewhere_are_not_followed() {
         ("GIT_LITERAL_PATHSPECS", Path::new("1")),
     ];
     let answers = ask(&sandbox.root, LONG, &elsewhere);
-    assert_eq!(answers[1], r#"Known([Change { path: "new.txt", kind: Added }])"#);
+    assert_eq!(answers[1], r#"Known([ChangedFile { path: "new.txt", kind: Added }])"#);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn what_is_outside_is_not_read() {
     let sandbox = Sandbox::new();
     sandbox.link("etc", "/etc");
     let asked = ["../x", "etc/hosts", "/etc/hosts"].map(|path| unknown(sandbox.repository().object_ids(&[path], LONG)));
-    assert_eq!(asked, ["../x", "etc/hosts", "/etc/hosts"].map(|path| format!("`{path}` is outside of the checkout")));
+    assert_eq!(asked, ["../x", "etc/hosts", "/etc/hosts"].map(|path| format!("`{path}` is outside the checkout")));
 }
 
 #[test]
@@ -120,5 +120,5 @@ fn the_repository_is_not_written_to() {
 #[test]
 fn what_is_no_id_is_named() {
     let error = "HEAD".parse::<ObjectId>().unwrap_err();
-    assert_eq!(error.to_string(), "`HEAD` is no object id: 40 or 64 hexadecimal digits are");
+    assert_eq!(error.to_string(), "invalid object id `HEAD`: expected 40 or 64 hexadecimal digits");
 }

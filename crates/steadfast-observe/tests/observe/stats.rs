@@ -74,7 +74,7 @@ fn what_is_missing_is_known_to_be() {
 #[test]
 fn a_spent_budget_is_said_for_each_path() {
     let sandbox = Sandbox::without_git();
-    let over = Fact::Unknown("over its time budget of 0 ms".to_owned());
+    let over = Fact::Unknown("no answer within 0 ms".to_owned());
     let answers = sandbox.repository().stat(&["a", "b"], Duration::ZERO);
     assert_eq!(answers, ["a", "b"].map(|path| (path.into(), over.clone())));
 }

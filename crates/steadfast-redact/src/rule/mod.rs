@@ -1,4 +1,4 @@
-//! Secrets that show themselves by their own shape.
+//! Secrets that are recognised by their own shape.
 
 mod table;
 
@@ -7,14 +7,14 @@ use crate::scan::{Finding, Scanner};
 use crate::{placeholder, private_key};
 pub(super) use table::RULES;
 
-/// Where a rule takes hold. Every anchor begins at the beginning of a word (no letter or digit before it).
+/// The text that starts a rule. Every anchor begins a word (no letter or digit before it).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Anchor {
     /// The secret begins with this text.
     Prefix(&'static str),
-    /// The secret follows this text, which stays.
+    /// The secret follows this text, which is kept.
     After(&'static str),
-    /// The secret begins with so many bytes of a class, then a separator, then this text.
+    /// The secret begins with a run of a class (shortest and longest length), a separator, then this text.
     Behind(Class, usize, usize, u8, &'static str),
 }
 
@@ -28,17 +28,17 @@ impl Anchor {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// As many bytes of the class as there are, at least and at most so many.
+    /// As many bytes of the class as follow; their number must be in this range.
     Run(Class, usize, usize),
     Text(&'static str),
     /// The rest of a PEM or PGP block.
     PrivateKeyBlock,
 }
 
-/// What the body must be besides well-formed. Fillers (`xxxx`, `EXAMPLE`) are refused for every rule.
+/// The condition on the bytes of a body with the right form. Fillers (`xxxx`, `EXAMPLE`) fail every rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// The anchor says enough.
+    /// None: the anchor is proof enough.
     Shape,
     /// Letters and digits.
     Mixed,
@@ -58,16 +58,15 @@ pub(super) struct Rule {
     pub(super) leaves: &'static [&'static str],
 }
 
-/// No upper bound of a run.
 pub(super) const ANY: usize = usize::MAX;
 
-/// How much of a body is read to tell it from a filler; keeps the cost of a false start constant.
+/// The part of a body that is compared with fillers, in bytes; it keeps the cost of a false start constant.
 const READ: usize = 64;
 const FEWEST_DISTINCT: usize = 5;
 
-/// The rules by the first two bytes of their anchors, made when compiling.
+/// The rules by the first two bytes of their anchors, built at compile time.
 struct Index {
-    /// By first byte, the second bytes as bits.
+    /// Second bytes as a bit set, by first byte.
     second: [[u8; 16]; 128],
     first_rule: [u8; 128],
     next_rule: [u8; RULES.len()],
@@ -97,14 +96,14 @@ impl Index {
     }
 }
 
-/// The secret whose anchor is at `at`.
+/// Finds the secret whose anchor is at `at`.
 #[inline]
 pub(super) fn find(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let &[first, second] = scan.bytes.get(at..at + 2)? else { return None };
     if INDEX.may_begin(first, second) { find_beginning_with(scan, at, first) } else { None }
 }
 
-/// Apart from [`find`], so that the two bytes that rule out nearly every word are looked at without a call.
+/// Separate from [`find`], so that the two bytes that rule out nearly every word are tested without a call.
 #[inline(never)]
 fn find_beginning_with(scan: &mut Scanner<'_>, at: usize, first: u8) -> Option<Finding> {
     let text = &scan.bytes[at..];
@@ -112,7 +111,7 @@ fn find_beginning_with(scan: &mut Scanner<'_>, at: usize, first: u8) -> Option<F
     while row != NONE {
         let rule = &RULES[row as usize];
         let anchor = rule.anchor.text().as_bytes();
-        // Three bytes by hand: comparing whole anchors is a call each, and took a third of the time.
+        // Compare three bytes by hand first: `starts_with` is a call per rule, and took a third of the time.
         let near = text.get(1) == anchor.get(1) && (anchor.len() < 3 || text.get(2) == anchor.get(2));
         if near
             && text.starts_with(anchor)
@@ -184,7 +183,7 @@ impl Check {
     }
 }
 
-/// Few distinct bytes. A short body (the number of a data centre) has few by right.
+/// Returns true for few distinct bytes. A short body (the number of a data centre) has few anyway.
 fn is_filler(body: &[u8]) -> bool {
     let distinct = body.iter().enumerate().filter(|(at, byte)| !body[..*at].contains(byte)).take(FEWEST_DISTINCT);
     body.len() >= 16 && distinct.count() < FEWEST_DISTINCT

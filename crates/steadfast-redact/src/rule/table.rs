@@ -1,8 +1,8 @@
-//! The key formats, one line each: name, anchor, body, check, what it finds, what it leaves.
+//! The token formats, one line each: name, anchor, body, check, texts it finds, texts it leaves.
 //!
 //! In the examples `{36}` stands for 36 letters and digits, `{36h}` for hex digits, `{36d}` for digits, `{36u}` for
-//! upper case and digits, `{36s}` for base64url; a test fills them in. So no line here looks like a live key to the
-//! scanners that watch repositories. A longer anchor goes before a shorter one that it begins with.
+//! upper case and digits, `{36s}` for base64url; a test fills them in. So no line here looks like a live key to secret
+//! scanners. A longer anchor comes before a shorter one that it begins with.
 
 use super::Anchor::{After, Behind, Prefix};
 use super::Check::{Mixed, Random, Shape};
@@ -139,7 +139,7 @@ rules! {
     "brevo-key" Prefix("xkeysib-"), [Run(Slug, 64, ANY)], Mixed, ["xkeysib-{64h}-{16}"], ["xkeysib-"];
     "twilio-key" Prefix("SK"), [Run(Hex, 32, 32)], Mixed, ["SK{32h}"], ["SK{12h}", "SKIP"];
 
-    // Money and shops
+    // Payment and shops
     "stripe-key" Prefix("sk_live_"), [Run(Alnum, 16, ANY)], Mixed, ["sk_live_{24}", "sk_live_{99}"], ["sk_live_xxxxxxxxxxxxxxxxxxxxxxxx", "sk_live_key"];
     "stripe-key" Prefix("sk_test_"), [Run(Alnum, 16, ANY)], Mixed, ["sk_test_{24}"], ["sk_test_key"];
     "stripe-key" Prefix("rk_live_"), [Run(Alnum, 16, ANY)], Mixed, ["rk_live_{24}"], ["rk_live_"];
@@ -153,7 +153,7 @@ rules! {
     "square-token" Prefix("sq0csp-"), [Run(Slug, 43, ANY)], Shape, ["sq0csp-{43s}"], ["sq0csp-"];
     "square-token" Prefix("EAAA"), [Run(Slug, 60, 60)], Random, ["EAAA{60s}"], ["EAAA"];
 
-    // Work and watching
+    // Work tools and monitoring
     "linear-key" Prefix("lin_api_"), [Run(Alnum, 32, ANY)], Mixed, ["lin_api_{40}"], ["lin_api_key"];
     "linear-key" Prefix("lin_oauth_"), [Run(Alnum, 32, ANY)], Mixed, ["lin_oauth_{64h}"], ["lin_oauth_"];
     "notion-token" Prefix("secret_"), [Run(Alnum, 43, 43)], Random, ["secret_{43}"], ["secret_key_base", "secret_name"];
@@ -180,7 +180,7 @@ rules! {
     "1password-token" Prefix("ops_eyJ"), [Run(Base64, 200, ANY)], Mixed, ["ops_eyJ{260}"], ["ops_eyJ"];
     "age-key" Prefix("AGE-SECRET-KEY-1"), [Run(Upper, 58, 58)], Shape, ["AGE-SECRET-KEY-1{58u}"], ["AGE-SECRET-KEY-1..."];
 
-    // Anybody's
+    // General
     "private-key" Prefix("BEGIN "), [PrivateKeyBlock], Shape,
         ["-----BEGIN RSA PRIVATE KEY-----\n{64}\n{64}\n-----END RSA PRIVATE KEY-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{64}\n-----END PGP PRIVATE KEY BLOCK-----",
          "-----BEGIN OPENSSH PRIVATE KEY-----\n{64}", "\"-----BEGIN PRIVATE KEY-----\\n{64}\\n-----END PRIVATE KEY-----\\n\"", "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{64}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----"],

@@ -145,11 +145,11 @@ fn files_that_cannot_be_read_are_said_once_to_the_human() {
         }))
     };
     let note = |state: &mut State, faults: &[&str]| go(state, &seen(faults)).answer.note;
-    let text = "steadfast could not read all of the host's task list: `2.json`: it is no task.";
-    assert_eq!(note(&mut state, &["`2.json`: it is no task"]).as_deref(), Some(text));
-    assert_eq!(note(&mut state, &["`2.json`: it is no task"]), None);
+    let text = "steadfast could not read all of the host's task list: `2.json`: not a task.";
+    assert_eq!(note(&mut state, &["`2.json`: not a task"]).as_deref(), Some(text));
+    assert_eq!(note(&mut state, &["`2.json`: not a task"]), None);
     assert_eq!(note(&mut state, &[]), None);
-    assert_eq!(note(&mut state, &["`2.json`: it is no task"]).as_deref(), Some(text), "it came back");
+    assert_eq!(note(&mut state, &["`2.json`: not a task"]).as_deref(), Some(text), "it came back");
 }
 
 fn told(id: &str, check: Option<&str>) -> ItemTold {

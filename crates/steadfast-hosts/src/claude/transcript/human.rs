@@ -1,4 +1,4 @@
-//! What in a row of the user is the human speaking, and what the host put there.
+//! Separates the words of the human in a `user` row from texts that the host put there.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use steadfast_model::PromptOrigin;
 use crate::claude::origin;
 use crate::transcript::{CallEnd, Item};
 
-/// Texts that the host writes into the human's place: what its own commands print, where the human's editor is.
-const HOSTS: [&str; 22] = [
+/// Beginnings of texts that the host writes in place of the human: output of its own commands, the state of the editor.
+const HOST_TEXTS: [&str; 22] = [
     "<command-name>",
     "<command-message>",
     "<command-args>",
@@ -38,52 +38,52 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 const REFUSED: &str = "The user doesn't want to";
 const REFUSED_WITH: &str = "the user said:";
 
-/// Who speaks in a row of the user.
+/// The speaker of a `user` row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Speaker<'s> {
-    /// The human, where the host does not name another source.
+    /// The human, unless the host names another source.
     Human { source: Option<&'s str> },
     /// The host, or the parent of a subagent.
     Other,
 }
 
-/// What one row of the user says, block by block.
+/// The content of one `user` row, collected block by block.
 #[derive(Debug, Default)]
 pub(super) struct Speech<'a> {
     human: Vec<Cow<'a, str>>,
     notification: Option<Cow<'a, str>>,
     command: Option<(String, bool)>,
     interrupted: bool,
-    seen: bool,
+    has_picture: bool,
 }
 
 impl<'a> Speech<'a> {
-    pub(super) fn hear(&mut self, text: Cow<'a, str>) {
+    pub(super) fn add_text(&mut self, text: Cow<'a, str>) {
         let start = text.trim_start();
         if start.starts_with(INTERRUPTED) {
             self.interrupted = true;
         } else if origin(start, None) == PromptOrigin::Notification {
             self.notification = Some(text);
         } else if let Some(name) = tagged(start, "command-name").filter(|_| start.starts_with("<command-")) {
-            // The host's own commands come name first.
+            // Built-in commands of the host begin with the command's name; skills and custom commands with its message.
             let asks = !start.starts_with("<command-name>");
             self.command = Some((name.trim().trim_start_matches('/').to_owned(), asks));
-        } else if !start.is_empty() && !HOSTS.iter().any(|tag| start.starts_with(tag)) {
+        } else if !start.is_empty() && !HOST_TEXTS.iter().any(|tag| start.starts_with(tag)) {
             self.human.push(text);
         }
     }
 
-    /// A picture, which may be all there is.
-    pub(super) fn see(&mut self) {
-        self.seen = true;
+    /// Notes a picture, which may be the whole message.
+    pub(super) fn add_picture(&mut self) {
+        self.has_picture = true;
     }
 
     pub(super) fn items(mut self, speaker: Speaker<'_>) -> impl Iterator<Item = Item<'a>> + use<'a> {
-        let (spoken, source) = match speaker {
+        let (is_human, source) = match speaker {
             Speaker::Human { source } => (true, source),
             Speaker::Other => (false, None),
         };
-        if self.human.is_empty() && self.seen {
+        if self.human.is_empty() && self.has_picture {
             self.human.push(Cow::Borrowed(Item::PICTURE));
         }
         let human = match self.human.len() {
@@ -103,17 +103,17 @@ impl<'a> Speech<'a> {
         ]
         .into_iter()
         .flatten()
-        .filter(move |_| spoken)
+        .filter(move |_| is_human)
     }
 }
 
-/// Whether something in the queue was typed. The host queues what it wants to tell as well, as tags and objects.
+/// Returns true if a queued text was typed. The host also queues its own messages, as tags and objects.
 pub(super) fn is_typed(text: &str) -> bool {
     let start = text.trim_start();
     !start.is_empty() && !start.starts_with(['<', '{'])
 }
 
-/// What the result of a call that failed means: it may be the human who did not want it.
+/// Interprets the result of a failed call: the human may have refused it.
 pub(super) fn refusal(error: Cow<'_, str>) -> CallEnd<'_> {
     if error.trim_start().starts_with(INTERRUPTED) {
         return CallEnd::Interrupted;
@@ -121,8 +121,8 @@ pub(super) fn refusal(error: Cow<'_, str>) -> CallEnd<'_> {
     if !error.starts_with(REFUSED) {
         return CallEnd::Failed(error);
     }
-    let said = error.find(REFUSED_WITH).map(|at| error[at + REFUSED_WITH.len()..].trim().to_owned());
-    CallEnd::Refused(Cow::Owned(said.unwrap_or_default()))
+    let reason = error.find(REFUSED_WITH).map(|at| error[at + REFUSED_WITH.len()..].trim().to_owned());
+    CallEnd::Refused(Cow::Owned(reason.unwrap_or_default()))
 }
 
 fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
@@ -136,7 +136,7 @@ mod tests {
 
     fn told(texts: &[&'static str]) -> Vec<String> {
         let mut speech = Speech::default();
-        texts.iter().for_each(|text| speech.hear(Cow::Borrowed(text)));
+        texts.iter().for_each(|text| speech.add_text(Cow::Borrowed(text)));
         speech
             .items(Speaker::Human { source: None })
             .map(|item| match item {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_picture_alone_is_a_prompt() {
         let mut speech = Speech::default();
-        speech.see();
+        speech.add_picture();
         assert_eq!(speech.items(Speaker::Human { source: None }).count(), 1);
     }
 

@@ -3,7 +3,7 @@ use serde_json::value::RawValue;
 
 use crate::transcript::{Flag, Number, Object, Text, TextOr};
 
-/// The parts of a row that tell something. The rest is passed over, and so is every type of row that is not known.
+/// The fields of a row that are used. Other fields, and rows of unknown types, are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Row<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Row<'a> {
     pub(super) cwd: Text<'a>,
     #[serde(rename = "promptId", borrow)]
     pub(super) prompt: Text<'a>,
-    /// Who made the prompt, in newer versions.
+    /// The source of the prompt, in newer versions.
     #[serde(borrow)]
     pub(super) prompt_source: Text<'a>,
     #[serde(borrow)]
@@ -50,7 +50,7 @@ pub(super) struct Row<'a> {
     pub(super) attachment: Object<Attachment<'a>>,
     #[serde(borrow)]
     pub(super) operation: Text<'a>,
-    /// Of a row without a message.
+    /// The content of a row without a message.
     #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(rename = "continuedInSessionId", borrow)]
@@ -69,7 +69,6 @@ pub(super) struct Origin<'a> {
 pub(super) struct Attachment<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) kind: Text<'a>,
-    /// Which of its hooks spoke.
     #[serde(rename = "hookEvent", borrow)]
     pub(super) hook_event: Text<'a>,
     #[serde(borrow)]
@@ -137,7 +136,7 @@ pub(super) struct Progress<'a> {
     pub(super) message: Object<Inner<'a>>,
 }
 
-/// A row inside a row.
+/// A row nested in a `progress` row.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Inner<'a> {
@@ -151,7 +150,7 @@ pub(super) struct Inner<'a> {
     pub(super) tool_use_result: Option<&'a RawValue>,
 }
 
-/// What the host keeps of a result for itself.
+/// The host's own data about a result.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Started<'a> {
@@ -171,7 +170,7 @@ pub(super) struct Started<'a> {
 impl<'a> Started<'a> {
     pub(super) fn read(raw: Option<&'a RawValue>) -> Self {
         let raw = raw.map(RawValue::get).unwrap_or_default();
-        // A list would be read as an object whose fields come in order.
+        // serde would read a list as an object with its fields in order.
         if raw.starts_with('{') { serde_json::from_str(raw).unwrap_or_default() } else { Self::default() }
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Row<'a> {
     pub(super) payload: Object<Payload<'a>>,
 }
 
-/// The parts of all payloads that tell something.
+/// The used fields of all payloads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Payload<'a> {
@@ -68,7 +68,7 @@ pub(super) struct Part<'a> {
     pub(super) text: Option<&'a RawValue>,
 }
 
-/// What newer versions tell of instead of an event of its own.
+/// The item of an `item_completed` event, which newer versions write instead of an event of its own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Completed<'a> {
@@ -105,7 +105,7 @@ pub(super) struct Counted {
     pub(super) output: Number,
 }
 
-/// Where a session came from: a word, or an object that names a subagent.
+/// The source of a session: a word, or an object that names a subagent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Source(Object<Named>);
@@ -122,8 +122,7 @@ impl Source {
     }
 }
 
-/// What a message says.
-pub(super) fn spoken<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>> {
+pub(super) fn text_of<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>> {
     match content {
         TextOr::Nothing => None,
         TextOr::Text(text) => Some(text.clone()),
@@ -131,7 +130,7 @@ pub(super) fn spoken<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>>
     }
 }
 
-/// A tool's arguments, which are a text that holds an object.
+/// The arguments of a tool: JSON inside a string.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Arguments {
@@ -150,7 +149,7 @@ impl Arguments {
         if inner.starts_with('{') { serde_json::from_str(&inner).unwrap_or_default() } else { Self::default() }
     }
 
-    /// The command line: a text, or the words of one, of which a shell's last is the line.
+    /// Returns the command line: a text, or a list of words. In `[sh, -c, line]` the last word is the line.
     pub(super) fn shell(&self) -> Option<String> {
         let raw = self.cmd.as_deref().or(self.command.as_deref());
         if let Some(line) = text(raw) {

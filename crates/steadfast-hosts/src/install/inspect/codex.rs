@@ -1,4 +1,4 @@
-//! What Codex's `config.toml` says about hooks: the switch, the trust, and hooks that stand in it.
+//! Reads the hook settings in Codex's `config.toml`: the switch, the trust, and hooks defined there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,12 @@ use super::super::file;
 use super::super::homes::Homes;
 use super::{HooksFile, OurHook};
 
-/// A `config.toml` of Codex, as far as it is about hooks.
+/// The hook settings in one `config.toml` of Codex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodexConfig {
     pub path: PathBuf,
     /// `[features] hooks`
     pub hooks: Option<bool>,
-    /// How many Stop hooks stand in it.
     pub stop_hooks: usize,
     states: Vec<HookState>,
 }
@@ -29,7 +28,7 @@ struct HookState {
     enabled: bool,
 }
 
-/// The project's and the user's, the strongest first. Trust is only in the user's.
+/// Reads the project's and the user's file, the strongest first. Only the user's file holds trust.
 pub fn codex_configs(homes: &Homes, root: &Path) -> Vec<Result<CodexConfig, InstallError>> {
     paths(homes, root).iter().filter_map(|path| read(path).transpose()).collect()
 }
@@ -41,19 +40,19 @@ pub(super) fn paths(homes: &Homes, root: &Path) -> Vec<PathBuf> {
 }
 
 impl CodexConfig {
-    /// Whether a human has said yes to this hook. That it is still the same hook Codex knows by a hash; this does not.
+    /// Returns true if a human has trusted this hook. Codex compares a hash of the hook; this does not.
     pub fn trusts(&self, file: &HooksFile, hook: &OurHook) -> bool {
         self.states.iter().any(|state| state.trusted && state.is_of(file, hook))
     }
 
-    /// Whether this hook was switched off alone.
+    /// Returns true if this hook alone is switched off.
     pub fn switches_off(&self, file: &HooksFile, hook: &OurHook) -> bool {
         self.states.iter().any(|state| !state.enabled && state.is_of(file, hook))
     }
 }
 
 impl HookState {
-    /// The key is `<file>:<event>:<group>:<handler>`. The file may stand in it with links or without.
+    /// The key is `<file>:<event>:<group>:<handler>`; the file may be spelled with links or without.
     fn is_of(&self, file: &HooksFile, hook: &OurHook) -> bool {
         let (group, index) = hook.place;
         let Some(path) = self.key.strip_suffix(&format!(":{}:{group}:{index}", snake_case(&hook.event))) else {
@@ -88,14 +87,14 @@ pub(super) fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
     }))
 }
 
-/// The groups of an event, written as tables or on one line.
+/// Counts the groups of an event, written as tables or as an array on one line.
 fn count(groups: &Item) -> usize {
     groups
         .as_array_of_tables()
         .map_or_else(|| groups.as_array().map_or(0, toml_edit::Array::len), |tables| tables.len())
 }
 
-/// `PreToolUse` as `pre_tool_use`.
+/// Converts `PreToolUse` to `pre_tool_use`.
 fn snake_case(event: &str) -> String {
     let mut name = String::new();
     for c in event.chars() {

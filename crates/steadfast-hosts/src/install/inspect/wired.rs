@@ -1,4 +1,5 @@
-//! The ways in which a settings file calls us, and what of a way is not as `init` writes it.
+//! The wirings in a settings file, and how each differs from what `init` writes. A wiring is a host, a file and the
+//! program that the hooks in it call.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use super::super::homes::Homes;
 use super::super::wiring::lines;
 use super::{HooksFile, MANAGED, OurHook, codex, inspect_file, paths};
 
-/// A host that calls us, through one file.
+/// A wiring of ours in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wired<'a> {
     pub file: &'a HooksFile,
@@ -18,7 +19,7 @@ pub struct Wired<'a> {
 }
 
 impl HooksFile {
-    /// Every way in which it calls us, once.
+    /// Lists the wirings in this file, each once.
     pub fn wired(&self) -> Vec<Wired<'_>> {
         let mut wired = Vec::new();
         for OurHook { via, program, .. } in &self.ours {
@@ -36,49 +37,48 @@ impl Wired<'_> {
         self.file.ours.iter().filter(|hook| hook.via == self.via && hook.program == self.program)
     }
 
-    /// What the host starts, each once.
+    /// Lists the programs or links that the host starts, each once.
     pub fn started(&self) -> Vec<String> {
         let mut started: Vec<String> = self.hooks().map(OurHook::started).collect();
         started.dedup();
         started
     }
 
-    /// Whether an older version wrote it, in a form that other hosts misread.
+    /// Returns true if an older version wrote it, in a form that other hosts misread.
     pub fn needs_args(&self) -> bool {
         self.hooks().any(|hook| hook.needs_args)
     }
 
-    /// The events that `init` writes and that we are not called for.
+    /// Lists the events of `init` that have no hook.
     pub fn missing(&self) -> Vec<&'static str> {
         let is_there = |event: &&str| self.hooks().any(|hook| hook.event == *event);
         lines(self.file.host).iter().map(|line| line.event.as_str()).filter(|event| !is_there(event)).collect()
     }
 
-    /// The events that somebody lets us be called for less, with what says so.
+    /// Lists the events whose hooks the host calls less often, with the reasons.
     pub fn narrowed(&self) -> Vec<String> {
         let narrowed = self.hooks().filter(|hook| !hook.narrowed_by.is_empty());
         narrowed.map(|hook| format!("{} ({})", hook.event, hook.narrowed_by.join(", "))).collect()
     }
 }
 
-/// What one of these files says of our hooks.
+/// The state of our hooks in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
     pub ways: Vec<Way>,
-    /// It switches all hooks off, or says that they are on.
+    /// `Some(true)`: the file switches all hooks off. `Some(false)`: it says that they are on.
     pub off: Option<bool>,
 }
 
-/// A way in which it calls us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     pub via: Via,
     pub program: String,
-    /// The events for which it does not as `init` writes it: not at all, or for less.
+    /// The events whose hooks are missing, or called less often than `init` writes them.
     pub lacking: Vec<String>,
 }
 
-/// The files of a host that say whether it calls us, there or not, the strongest first.
+/// Lists the files that decide if a host calls us, the strongest first. They need not exist.
 pub fn watched(host: Host, homes: &Homes, root: &Path) -> Vec<PathBuf> {
     let hooks = paths(host, homes, root, Path::new(MANAGED)).into_iter().map(|(path, _)| path);
     match host {
@@ -87,7 +87,7 @@ pub fn watched(host: Host, homes: &Homes, root: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// What one of them says now. One that is not there says nothing.
+/// Reads one of them. A missing file gives the default.
 pub fn switches(host: Host, path: &Path) -> Result<Switches, InstallError> {
     if path.extension().is_some_and(|kind| kind == "toml") {
         let config = codex::read(path)?;

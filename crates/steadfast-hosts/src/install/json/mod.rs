@@ -1,4 +1,4 @@
-//! JSON edited as text: what is inserted follows the style around it, and every other byte stays.
+//! Edits JSON as text: insertions follow the surrounding style, and all other bytes stay.
 
 mod node;
 mod parse;
@@ -15,8 +15,8 @@ use style::{Layout, Style};
 
 use crate::install::error::{SettingsError, line_and_column};
 
-/// A JSON text and its tree. Every edit replaces a piece of the text and reads the result again, so the tree and the
-/// text cannot part.
+/// A JSON text and its tree. Every edit replaces a part of the text and parses the result, so text and tree always
+/// agree.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: String,
@@ -28,7 +28,7 @@ impl Document {
         Ok(Self { text: text.to_owned(), root: parse::parse(text)? })
     }
 
-    /// A file without content is an object without members: both hosts take an empty file for that.
+    /// Parses a settings file. An empty file is an empty object, as for both hosts.
     pub(crate) fn parse_settings(text: &str) -> Result<Self, SettingsError> {
         let body = text.strip_prefix(parse::BOM).unwrap_or(text);
         if !body.trim().is_empty() {
@@ -47,13 +47,13 @@ impl Document {
         &self.root
     }
 
-    /// The bytes of a node as they stand.
+    /// Returns the original bytes of a node.
     pub(crate) fn raw(&self, node: &Node) -> &str {
         &self.text[node.span.clone()]
     }
 
-    /// The node at `path`, or nothing. Of two equal keys the last counts, as it does for the hosts; but what we would
-    /// edit has to be unambiguous, so two equal keys on the way are an error.
+    /// Returns the node at `path`, if there is one. For duplicate keys the hosts use the last; but an edit must be
+    /// unambiguous, so a duplicate key on the path is an error.
     pub(crate) fn get(&self, path: &[Step<'_>]) -> Result<Option<&Node>, SettingsError> {
         let mut node = &self.root;
         for step in path {
@@ -75,7 +75,7 @@ impl Document {
         Ok(Some(node))
     }
 
-    /// Adds a member at the end of the object at `path`. The key must not be there yet.
+    /// Adds a member at the end of the object at `path`. The key must not exist yet.
     pub(crate) fn insert(&mut self, path: &[Step<'_>], key: &str, value: &Value) -> Result<(), SettingsError> {
         let object = self.expect(path, "an object", |node| node.members().is_some())?;
         let layout = Style::of(&self.text, &self.root).layout(object);
@@ -97,13 +97,12 @@ impl Document {
         self.splice(node.span.clone(), &text)
     }
 
-    /// Puts bytes that are JSON themselves in the place of a value.
     pub(crate) fn replace_raw(&mut self, path: &[Step<'_>], raw: &str) -> Result<(), SettingsError> {
         let node = self.expect(path, "a value", |_| true)?;
         self.splice(node.span.clone(), raw)
     }
 
-    /// Takes a member or an element out, with the comma and the white space that came with it.
+    /// Removes a member or an element, with its comma and white space.
     pub(crate) fn remove(&mut self, path: &[Step<'_>]) -> Result<(), SettingsError> {
         let Some((last, parents)) = path.split_last() else { return self.replace_raw(path, "{}") };
         self.expect(path, "a value", |_| true)?;
@@ -122,7 +121,7 @@ impl Document {
         self.splice(range, "")
     }
 
-    /// The node at `path`, which has to be of the given shape.
+    /// Returns the node at `path`, or an error if its shape is wrong.
     pub(crate) fn expect(
         &self,
         path: &[Step<'_>],

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::Value;
 
-/// One value of a JSON text and where it stands.
+/// A value of a JSON text, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -21,13 +21,12 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
-    /// Where the key begins.
     pub(crate) start: usize,
     pub(crate) key: String,
     pub(crate) value: Node,
 }
 
-/// One step of the way to a value.
+/// One step on the path to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
     Key(&'a str),
@@ -69,7 +68,7 @@ impl Node {
         }
     }
 
-    /// A count, written as a number or as text.
+    /// Returns a count that is written as a number or as text.
     pub(crate) fn as_count(&self) -> Option<u64> {
         match &self.kind {
             Kind::String(text) | Kind::Number(text) => text.trim().parse().ok(),
@@ -77,12 +76,12 @@ impl Node {
         }
     }
 
-    /// The last member of that name, as the hosts read it.
+    /// Returns the last member with that name, as the hosts do.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
         self.members()?.iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
 
-    /// From where to where each member (with its key) or element stands.
+    /// Returns the range of each element, or of each member with its key.
     pub(crate) fn children(&self) -> Option<Vec<Range<usize>>> {
         match &self.kind {
             Kind::Array(elements) => Some(elements.iter().map(|node| node.span.clone()).collect()),
@@ -91,7 +90,7 @@ impl Node {
         }
     }
 
-    /// Whether this is that value, however it is spelled.
+    /// Returns true if the node has this value, however it is spelled.
     pub(crate) fn reads_as(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (Kind::String(text), Value::Text(other)) => text == other,
@@ -113,7 +112,7 @@ impl Node {
 }
 
 impl Step<'_> {
-    /// `hooks.Stop[0]`; the document itself is `the file`.
+    /// Formats a path: `hooks.Stop[0]`, or `the file` for the document itself.
     pub(crate) fn display(path: &[Self]) -> String {
         let mut text = String::new();
         for step in path {

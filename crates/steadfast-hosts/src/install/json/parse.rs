@@ -10,8 +10,8 @@ pub(super) const BOM: char = '\u{feff}';
 const KEY: &str = "a key in double quotes";
 const VALUE: &str = "a value";
 
-/// `serde_json` decides whether a text is JSON: `jsonc-parser` also accepts form feeds, control characters in strings
-/// and numbers out of range. `jsonc-parser` then says where each value stands.
+/// Parses with `serde_json` first, which decides whether the text is JSON: `jsonc-parser` also accepts form feeds,
+/// control characters in strings and numbers out of range. `jsonc-parser` then gives the position of each value.
 pub(super) fn parse(text: &str) -> Result<Node, SettingsError> {
     let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
     let body = &text[start..];
@@ -44,7 +44,7 @@ fn node(value: &Value<'_>, start: usize) -> Node {
     Node { span, kind }
 }
 
-/// The error with its column in characters, and with the character that stands there.
+/// Returns the error with its column in characters, and with the unexpected character.
 fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
     let message = error.to_string();
     let problem = message.rsplit_once(" at line ").map_or(&*message, |(problem, _)| problem);
@@ -62,7 +62,7 @@ fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
         "EOF while parsing a string" => {
             return problem_at(body, open_string(body), "a string without its closing quote".to_owned());
         }
-        // Of `nil` and `tru` the whole word is wrong, not the letter at which the parser stopped.
+        // In `nil` or `tru` the whole word is wrong, not only the letter where the parser stopped.
         "expected ident" => at = body[..at].trim_end_matches(|c: char| c.is_ascii_alphabetic()).len(),
         _ => {}
     }
@@ -96,7 +96,7 @@ fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
     problem_at(body, at, problem)
 }
 
-/// Where the string begins that the text ends in.
+/// Returns the start of the unclosed string at the end of the text.
 fn open_string(body: &str) -> usize {
     let mut open = None;
     let mut is_escaped = false;

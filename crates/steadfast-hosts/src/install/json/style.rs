@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{Node, parse};
 
-/// A value to be written, its members in the order they are given in.
+/// A value to write. Members keep their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(String),
@@ -40,7 +40,7 @@ impl From<&Value> for serde_json::Value {
     }
 }
 
-/// A string as JSON spells it.
+/// Displays a string with JSON quoting.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -49,7 +49,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// How a text is set: its line ends, its indentation, whether it has lines at all.
+/// The formatting of a text: line ends, indentation, on one line or several.
 pub(super) struct Style<'a> {
     text: &'a str,
     newline: &'static str,
@@ -58,17 +58,17 @@ pub(super) struct Style<'a> {
     lines: bool,
 }
 
-/// How an item is set inside one container.
+/// The formatting of an item in one container.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     newline: &'static str,
     indent: &'a str,
     colon: &'a str,
-    /// The indentation of the item, where it stands on a line of its own.
+    /// The indentation of the item, if it has a line of its own.
     own_line: Option<String>,
-    /// What stands before the item: after the comma, or after the opening bracket.
+    /// The text before the item: after the comma, or after the opening bracket.
     pub(super) lead: String,
-    /// What stands between the only item and the closing bracket.
+    /// The text between the only item and the closing bracket.
     pub(super) tail: String,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Style<'a> {
         }
     }
 
-    /// For one more item at the end of `container`.
+    /// Returns the layout for a new item at the end of `container`.
     pub(super) fn layout(&self, container: &Node) -> Layout<'a> {
         let children = container.children().unwrap_or_default();
         let open = container.span.start + 1;
@@ -120,7 +120,7 @@ impl<'a> Style<'a> {
         Layout { newline: self.newline, indent: self.indent, colon: self.colon, own_line, lead, tail }
     }
 
-    /// For another value in the place of `node`.
+    /// Returns the layout for another value in place of `node`.
     pub(super) fn layout_of_value(&self, node: &Node) -> Layout<'a> {
         let own_line = self.text[node.span.clone()].contains('\n');
         let own_line = own_line.then(|| self.line_indentation(node.span.start).to_owned());
@@ -146,7 +146,7 @@ impl<'a> Style<'a> {
     }
 }
 
-/// The white space after the last line end, if there is one.
+/// Returns the white space after the last line end, if there is one.
 fn indentation(space: &str) -> Option<&str> {
     space.rfind('\n').map(|newline| &space[newline + 1..])
 }
@@ -165,7 +165,7 @@ impl Layout<'_> {
         out
     }
 
-    /// One member per line; a list of plain values stays on one line.
+    /// Writes one member per line; a list of plain values stays on one line.
     fn write_lines(&self, value: &Value, outer: &str, out: &mut String) {
         let inner = format!("{outer}{}", self.indent);
         let mut separator = "";

@@ -1,4 +1,4 @@
-//! The links that the hosts start: made with the first checkout that is wired by them, removed with the last.
+//! Plans the links that hosts start: created with the first checkout that uses them, removed with the last.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) fn install(
         new.users.push(place.root.clone());
     }
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     let target = binary.as_os_str().as_encoded_bytes();
     for path in links.paths() {
@@ -49,7 +49,7 @@ pub(super) fn uninstall(
     let users = record.without(&place.root, in_use);
     if !users.is_empty() {
         let kept = Record { users, ..record.clone() };
-        return if kept == record { Ok(()) } else { drafts.remember(&record_file, &kept) };
+        return if kept == record { Ok(()) } else { drafts.write_record(&record_file, &kept) };
     }
     let folder = links.base.parent().map(Path::to_owned);
     for path in links.paths() {
@@ -58,7 +58,7 @@ pub(super) fn uninstall(
             drafts.records.push(FileEdit { folders: folder.iter().cloned().collect(), ..change });
         }
     }
-    drafts.forget(&record_file, &record, place)
+    drafts.remove_record(&record_file, &record, place)
 }
 
 fn record_file(links: &Links, place: &InstallPaths) -> PathBuf {

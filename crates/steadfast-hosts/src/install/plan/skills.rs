@@ -1,4 +1,5 @@
-//! Files of ours alone: made, kept up to date and taken away. What somebody changed or put there is left, and named.
+//! Plans files that are entirely ours: created, updated and removed. A file that a user changed or put in their place
+//! is left alone and reported.
 
 use std::path::PathBuf;
 
@@ -33,7 +34,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
     folders.extend(missing.collect::<Vec<_>>());
     let new = Record { folders, ..Record::of_ours(&skill.path, skill.what, vec![place.root.clone()]) };
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     Ok(())
 }
@@ -42,7 +43,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallP
     let record_file = record_file(skill, place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
-        drafts.forget(&record_file, record, place)?;
+        drafts.remove_record(&record_file, record, place)?;
     }
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {

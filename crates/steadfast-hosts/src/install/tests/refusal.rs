@@ -61,7 +61,7 @@ fn a_later_failure_puts_the_earlier_files_back() {
     fs::write(world.home.join(".codex"), "in the way").unwrap();
     let error = apply(&plan).unwrap_err().to_string();
     assert!(error.contains(".codex/hooks.json: cannot write"), "{error}");
-    assert!(error.ends_with("; what was written before that is put back"), "{error}");
+    assert!(error.ends_with("; earlier changes were undone"), "{error}");
     fs::remove_file(world.home.join(".codex")).unwrap();
     assert_eq!(world.files(), before);
 }

@@ -58,7 +58,7 @@ fn a_moved_binary_changes_one_value() {
 fn another_server_of_our_name_is_not_overwritten() {
     let before = "[mcp_servers.steadfast]\ncommand = \"/usr/bin/other\"\n";
     let error = server_toml::merge(before, "/opt/bin/steadfast").unwrap_err();
-    assert_eq!(error.to_string(), "1:1: `mcp_servers.steadfast` is another program's");
+    assert_eq!(error.to_string(), "1:1: `mcp_servers.steadfast` belongs to another program");
     assert_eq!(server_toml::strip(before).unwrap(), before);
 }
 
@@ -91,5 +91,5 @@ fn a_server_of_a_project_is_filed_as_claude_code_files_it() {
 #[test]
 fn another_json_server_of_our_name_is_not_overwritten() {
     let error = json_server(r#"{"mcpServers": {"steadfast": {"url": "http://x"}}}"#, &["mcpServers"]).unwrap_err();
-    assert_eq!(error.to_string(), "1:30: `mcpServers.steadfast` is another program's");
+    assert_eq!(error.to_string(), "1:30: `mcpServers.steadfast` belongs to another program");
 }

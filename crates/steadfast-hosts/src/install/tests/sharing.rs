@@ -100,10 +100,7 @@ fn a_settings_file_that_changed_since_the_plan_is_left_alone() {
     let plan = world.plan(InstallScope::Local).unwrap();
     world.write("repo/.claude/settings.local.json", "{}");
     let error = apply(&plan).unwrap_err().to_string();
-    assert!(
-        error.contains("settings.local.json: changed since it was read; what was written before that is put back"),
-        "{error}"
-    );
+    assert!(error.contains("settings.local.json: changed since it was read; earlier changes were undone"), "{error}");
     assert_eq!(world.files(), [(world.home.join("repo/.claude/settings.local.json"), "{}".to_owned())]);
 }
 

@@ -64,10 +64,10 @@ fn an_event_that_cannot_be_read_is_logged_and_holds_nobody_up() {
     let lines: Vec<&str> = log.lines().map(|line| &line[21..]).collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
     claude local Stop: the payload is empty
-    claude local Stop: the payload is no JSON object
-    claude local Stop: the payload is no JSON object: EOF while parsing an object at line 1 column 1
-    claude local Stop: the payload has no usable `session_id`
-    claude local Sunrise: `Sunrise` is no event of this host
+    claude local Stop: the payload is not a JSON object
+    claude local Stop: the payload is not a JSON object: EOF while parsing an object at line 1 column 1
+    claude local Stop: the payload has no valid `session_id`
+    claude local Sunrise: unknown event `Sunrise`
     claude local Stop: cannot read the payload: Is a directory (os error 21)
     ");
 }

@@ -66,7 +66,7 @@ fn files_that_cannot_be_looked_at() {
     let sandbox = Sandbox::new();
     with_files(&sandbox, r#", "files": ["../elsewhere.txt"]"#);
     sandbox.ok(&["task", "start", "1.1"]);
-    insta::assert_snapshot!(looked_at(&sandbox, "1.1"), @"in_progress, observed: its files cannot be looked at: `../elsewhere.txt` is outside of the checkout");
+    insta::assert_snapshot!(looked_at(&sandbox, "1.1"), @"in_progress, observed: its files cannot be looked at: `../elsewhere.txt` is outside the checkout");
 }
 
 #[test]
