@@ -22,7 +22,7 @@ impl Familiarity {
 
 /// Rates how ready a request is to run without supervision.
 ///
-/// Five for each point of the spec score, five each for constraints, success and done if they have both points, and the
+/// The fit is five for each point of the spec score, five each for constraints, success and done if they have both points, and the
 /// familiarity. A spec score below [`THRESHOLD`](crate::THRESHOLD) blocks the run whatever the rest is.
 pub fn fit(score: &SpecScore, familiarity: Familiarity) -> Scores {
     let full = [Dimension::Constraints, Dimension::Success, Dimension::Done];

@@ -5,8 +5,8 @@
 //! and dependencies resolved. The graph becomes a [`Plan`], with generated tasks. Each step reports problems and
 //! continues, so that the author sees all of them at once.
 //!
-//! Start with [`compile`] and [`lint`]; [`Problem`] is one message to the author. [`units`] and [`Schedule`] divide a
-//! plan among agents; [`score`] rates how clear a request is.
+//! Start with [`compile`] and [`lint()`]; [`Problem`] is one message to the author. [`units`] and [`Schedule`] divide a
+//! plan among agents; [`score()`] rates how clear a request is.
 
 mod card;
 mod commands;
@@ -122,7 +122,7 @@ impl Compiled {
         commands
     }
 
-    /// Returns the problem that a check passes before any work is done.
+    /// Builds the problem for a check that passes before any work is done.
     pub fn passes_already(&self, text: &str, command: &str, tasks: &[&TaskId]) -> Option<Problem> {
         let span = tasks.iter().find_map(|task| {
             let bare = TaskId::new(task.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()));

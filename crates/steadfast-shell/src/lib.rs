@@ -9,7 +9,7 @@
 //! merely found can only count against it. Text that could not be parsed leads to a question if it names a protected
 //! path.
 //!
-//! Start with [`effects`], [`Reading`] and [`judge`]. `specs/` has examples, which are also tests.
+//! Start with [`effects`], [`Reading`] and [`judge()`]. `specs/` has examples, which are also tests.
 
 mod applied;
 mod archive;

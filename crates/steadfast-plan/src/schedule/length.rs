@@ -11,8 +11,7 @@ const FILE: u64 = 60_000;
 const WORD: u64 = 1_000;
 
 /// The expected lengths of the units of a plan, in milliseconds. A measured length counts first, then the author's
-/// estimate;
-/// a unit without an estimate gets the median of these, or a guess if there is none.
+/// estimate. A unit without an estimate gets the median of these, or a guess if there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
     before: Vec<u64>,
