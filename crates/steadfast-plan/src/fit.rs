@@ -22,8 +22,8 @@ impl Familiarity {
 
 /// Rates how ready a request is to run without supervision.
 ///
-/// The fit is five for each point of the spec score, five each for constraints, success and done if they have both points, and the
-/// familiarity. A spec score below [`THRESHOLD`](crate::THRESHOLD) blocks the run whatever the rest is.
+/// The fit is five for each point of the spec score, five each for constraints, success and done if they have both
+/// points, and the familiarity. A spec score below [`THRESHOLD`](crate::THRESHOLD) blocks the run whatever the rest is.
 pub fn fit(score: &SpecScore, familiarity: Familiarity) -> Scores {
     let full = [Dimension::Constraints, Dimension::Success, Dimension::Done];
     let bonus = full.into_iter().filter(|dimension| score.points(*dimension) == 2).count();

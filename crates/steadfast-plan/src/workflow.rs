@@ -176,7 +176,9 @@ fn summary(reviews: &[Review]) -> String {
 pub fn next(looped: &Loop, reviews: &[Review], progress: LoopProgress) -> NextStep {
     let spec = looped.spec.as_deref().unwrap_or("SPEC.md");
     let (status, action) = match looped.stage {
-        _ if looped.ended.is_some() => ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned()),
+        _ if looped.ended.is_some() => {
+            ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned())
+        }
         Stage::Intent if looped.is_unclear() => (
             "the request is not clear enough".to_owned(),
             "`steadfast loop start TEXT` with a clearer request, or a human runs `steadfast loop override --why REASON`"
