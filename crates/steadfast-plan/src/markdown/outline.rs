@@ -43,7 +43,7 @@ enum About {
     Quiet,
 }
 
-/// How clearly a heading is marked as a task, weakest first.
+/// The mark that makes a heading a task, weakest first.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Mark {
     #[default]
