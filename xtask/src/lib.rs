@@ -1,4 +1,4 @@
-//! What `xtask` and `xtask-product` share.
+//! The shared code of `xtask` and `xtask-product`.
 
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
 

@@ -1,4 +1,4 @@
-//! `cargo xtask release`: the archive people unpack, its checksum, and a proof that it runs.
+//! `cargo xtask release`: builds the archive for users and its checksum, and checks that it runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use crate::process::{build, root, run, target, triple};
 use crate::{Result, tool};
 
-/// What stands beside the binary.
+/// The files beside the binary.
 const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// What each shell calls a file of completions.
+/// The name of each shell's completion file.
 const COMPLETIONS: [(&str, &str); 5] = [
     ("bash", "steadfast.bash"),
     ("zsh", "_steadfast"),
@@ -47,7 +47,7 @@ pub(crate) fn release() -> Result<()> {
     Ok(())
 }
 
-/// What is to be said of a binary that nobody can build again, by what it says of itself.
+/// Returns a warning if the binary cannot be built again from a commit, according to its own version text.
 fn not_from_a_commit(said: &str) -> Option<String> {
     let commit = said.lines().find_map(|line| line.strip_prefix("commit "))?;
     let why = match commit {
@@ -74,7 +74,7 @@ fn fill(folder: &Path, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same bytes for the same files, whoever packs them, where and when.
+/// Packs the files so that the same files always give the same bytes.
 fn pack(stage: &Path, name: &str, seconds: u64, archive: &Path) -> Result<()> {
     let tar = archive.with_extension("");
     let mut command = Command::new("tar");
@@ -90,7 +90,7 @@ fn pack(stage: &Path, name: &str, seconds: u64, archive: &Path) -> Result<()> {
     run(Command::new("gzip").args(["--no-name", "--best", "--force"]).arg(&tar))
 }
 
-/// As a user does it: checks the sum, unpacks, runs.
+/// Checks the archive as a user does: compares the checksum, unpacks it, and runs the binary.
 fn verify(archive: &Path, name: &str, said: &str) -> Result<()> {
     let folder = archive.parent().ok_or("an archive without a folder")?;
     run(Command::new("sha256sum").args(["--check", "--quiet", "SHA256SUMS"]).current_dir(folder))?;
@@ -103,7 +103,7 @@ fn verify(archive: &Path, name: &str, said: &str) -> Result<()> {
     Ok(())
 }
 
-/// When the commit was made; without git, the epoch.
+/// Returns the time of the commit; without git, the epoch.
 fn commit_seconds() -> Result<u64> {
     let git = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()).output();
     match git {

@@ -6,7 +6,7 @@ use crate::PolicyDecision;
 
 /// What follows from a forged event: it is written down. Whoever sent it is answered nothing.
 pub(crate) fn noted(forged: &Forged) -> PolicyDecision {
-    let told = forged.told();
+    let told = forged.describe();
     let opinion =
         PolicyOpinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
     PolicyDecision { opinions: vec![opinion], changes: vec![Change::Forged(told)], ..PolicyDecision::default() }

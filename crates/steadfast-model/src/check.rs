@@ -22,7 +22,9 @@ pub enum Check {
     },
     /// The task's section of the decisions file exists and is filled in.
     Decision,
-    Skills { names: Vec<String> },
+    Skills {
+        names: Vec<String>,
+    },
 }
 
 /// A command that must pass according to the human's own words: "Done when `make test` passes".

@@ -108,7 +108,7 @@ impl Word {
 
     /// Returns the hash of the letters read so far if they form a word: at least three letters, without the plural
     /// ending.
-    fn take(&mut self) -> Option<u32> {
+    fn finish(&mut self) -> Option<u32> {
         let (length, chars) = (std::mem::take(&mut self.length), std::mem::take(&mut self.chars));
         let word = self.letters.get(..length).filter(|_| chars > 2)?;
         let stem = match word {
@@ -130,7 +130,7 @@ fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlo
         let unspaced = is_unspaced(c);
         let is_letter = !unspaced && c.is_alphabetic();
         if (!is_letter || (small && c.is_uppercase()))
-            && let Some(hash) = word.take()
+            && let Some(hash) = word.finish()
             && to(hash).is_break()
         {
             return;
@@ -154,7 +154,7 @@ fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlo
             }
         }
     }
-    if let Some(hash) = word.take() {
+    if let Some(hash) = word.finish() {
         let _ = to(hash);
     }
 }

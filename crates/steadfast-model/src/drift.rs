@@ -9,7 +9,7 @@ use crate::label::labels;
 use crate::sparse::sparse;
 
 pub use places::Places;
-use places::keep;
+use places::push_newest;
 pub use score::{Level, Score, Severity};
 pub use vocabulary::WordFilter;
 
@@ -197,7 +197,7 @@ impl Drift {
                 self.places.settle();
                 self.vocabulary.join(&std::mem::take(&mut self.fresh_words));
                 self.replaced.clear();
-                words.iter().for_each(|word| keep(&mut self.words, word, Self::WORDS));
+                words.iter().for_each(|word| push_newest(&mut self.words, word, Self::WORDS));
             }
             DriftChange::Went(places) => self.places.add(places),
             DriftChange::Tried(attempt) => {

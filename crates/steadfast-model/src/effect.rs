@@ -130,37 +130,37 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Describes the state after the effect failed.
-    pub fn undone(&self) -> &'static str {
+    /// Returns the log text for an effect that failed, without the error.
+    pub fn failure(&self) -> &'static str {
         match self {
-            Self::TakePlan { .. } => "the plan was not taken",
-            Self::LeavePlan { .. } => "the plan was not left",
-            Self::BlockTask { .. } => "the task was not blocked",
-            Self::Checkpoint { .. } | Self::GiveUp { .. } => "the plan was not put down",
-            Self::BindLoop { .. } => "the session was not bound to the loop",
-            Self::LoopWaits { .. } => "whether the loop waits for a human was not kept",
-            Self::LeaveClaim(_) => "who is behind a call was not left for it",
-            Self::DropClaim { .. } => "who was behind a call was not taken away",
-            Self::CloseGate(_) => "the plan gate is closed without its marker and its seal",
-            Self::OpenGate { .. } => "the plan gate is open, but its marker or its seal is still there",
-            Self::KeepDraft { .. } => "the draft was not kept",
-            Self::Approve { .. } => "the human's yes was not carried out",
-            Self::Restore { .. } => "what is sealed was not put back",
-            Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
-            Self::FollowList { .. } => "the host's list was not taken over",
-            Self::Refine { .. } => "the goal was not refined",
-            Self::FindNeighbours => "the files that change together were not looked up",
-            Self::TellOwner { .. } => "the owner of the gate was not told that it is open",
-            Self::DropClaims => "the claims of the session were not removed",
-            Self::DrainJournal { .. } => "the journal was not drained",
-            Self::NoteProcess { .. } => "the processes of the session were not kept",
-            Self::NoteTranscript { .. } => "the path of the transcript was not kept",
+            Self::TakePlan { .. } => "cannot take the plan",
+            Self::LeavePlan { .. } => "cannot release the plan",
+            Self::BlockTask { .. } => "cannot block the task",
+            Self::Checkpoint { .. } | Self::GiveUp { .. } => "cannot record the checkpoint of the plan",
+            Self::BindLoop { .. } => "cannot bind the session to the loop",
+            Self::LoopWaits { .. } => "cannot record why the loop waits for a human",
+            Self::LeaveClaim(_) => "cannot store the claim of a call",
+            Self::DropClaim { .. } => "cannot remove the claim of a call",
+            Self::CloseGate(_) => "the plan gate is closed, but its marker and its seal were not written",
+            Self::OpenGate { .. } => "the plan gate is open, but its marker or its seal was not removed",
+            Self::KeepDraft { .. } => "cannot store the draft",
+            Self::Approve { .. } => "cannot carry out the human's approval",
+            Self::Restore { .. } => "cannot restore a sealed path",
+            Self::Reseal { .. } | Self::ResealTree { .. } => "cannot seal the current content",
+            Self::FollowList { .. } => "cannot record the host's list",
+            Self::Refine { .. } => "cannot refine the goal",
+            Self::FindNeighbours => "cannot find the files that change together",
+            Self::TellOwner { .. } => "cannot inform the session that its gate is open",
+            Self::DropClaims => "cannot remove the claims of the session",
+            Self::DrainJournal { .. } => "cannot drain the journal",
+            Self::NoteProcess { .. } => "cannot store the processes of the session",
+            Self::NoteTranscript { .. } => "cannot store the path of the transcript",
         }
     }
 
     /// Returns true for effects that are applied in the same commit that brings the journal into the ledger: exactly
     /// once, whichever process dies.
-    pub fn is_ledgers(&self) -> bool {
+    pub fn is_applied_by_ledger(&self) -> bool {
         matches!(
             self,
             Self::LeavePlan { .. }
@@ -174,12 +174,12 @@ impl Effect {
 
     /// Returns true if the mode of the policy forbids the effect. A policy that only observes closes no gate and
     /// changes no task; one that only advises restores nothing.
-    pub fn is_tied(&self, mode: Mode) -> bool {
+    pub fn is_forbidden_in(&self, mode: Mode) -> bool {
         match (mode, self) {
             (Mode::Enforce, _) => false,
             (Mode::Advise, effect) => matches!(effect, Self::Restore { .. }),
             (Mode::Observe, Self::CloseGate(_) | Self::KeepDraft { .. } | Self::Approve { .. }) => true,
-            (Mode::Observe, effect) => effect.is_ledgers() || matches!(effect, Self::Restore { .. }),
+            (Mode::Observe, effect) => effect.is_applied_by_ledger() || matches!(effect, Self::Restore { .. }),
         }
     }
 }

@@ -209,7 +209,7 @@ pub enum ForgedBy {
 
 impl Forged {
     /// Describes it in one line for the human.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let by = match self.by {
             ForgedBy::ToolCall => "a process of a tool call",
             ForgedBy::Stranger => "a process outside the host",

@@ -37,7 +37,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Returns evidence without a command run.
-    pub fn looked(class: EvidenceClass, passed: bool, note: String, at: Millis) -> Self {
+    pub fn without_run(class: EvidenceClass, passed: bool, note: String, at: Millis) -> Self {
         Self {
             class,
             passed,

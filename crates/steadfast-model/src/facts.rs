@@ -283,10 +283,10 @@ impl SpecChange {
                  not change keeps its status"
             ),
             Self::Broken => format!(
-                "`{spec}` changed since plan {plan} was loaded, and does not compile; `steadfast spec lint {spec}` says \
+                "`{spec}` changed since plan {plan} was loaded, and does not compile; `steadfast spec lint {spec}` shows \
                  why, then `steadfast plan load {spec}` loads it again"
             ),
-            Self::Gone => format!("`{spec}`, from which plan {plan} was loaded, is not there any more"),
+            Self::Gone => format!("`{spec}`, from which plan {plan} was loaded, does not exist any more"),
         }
     }
 }

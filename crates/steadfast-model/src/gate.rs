@@ -74,7 +74,7 @@ pub enum GateScope {
 
 impl GateScope {
     /// Returns true if another session closed the gate.
-    pub fn is_anothers(&self, session: &SessionId) -> bool {
+    pub fn belongs_to_other(&self, session: &SessionId) -> bool {
         matches!(self, Self::Session(owner) if owner != session)
     }
 }

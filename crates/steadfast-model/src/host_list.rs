@@ -185,7 +185,7 @@ impl ListItem {
     }
 
     /// Returns true if the item's text names a check that has not passed.
-    pub fn wants_evidence(&self) -> bool {
+    pub fn needs_evidence(&self) -> bool {
         self.check.is_some() && !self.proven
     }
 }
@@ -300,9 +300,9 @@ mod tests {
     fn what_the_ledger_proves_stays_with_the_item() {
         let mut list = HostList::default();
         list.apply(&moved(vec![ListItem { check: Some("true".into()), ..item(1, ListStatus::Pending) }]));
-        assert!(list.unkept && list.items[0].wants_evidence());
+        assert!(list.unkept && list.items[0].needs_evidence());
         list.apply(&ListChange::Proven { task: TaskId::new("1"), proven: true });
         list.apply(&ListChange::Kept);
-        assert!(!list.unkept && !list.items[0].wants_evidence());
+        assert!(!list.unkept && !list.items[0].needs_evidence());
     }
 }

@@ -243,18 +243,18 @@ impl State {
             Change::Earned(refusals) => self.stop.earned = self.stop.earned.saturating_add(*refusals),
             Change::AskedForUser => self.stop.asked = true,
             Change::TaskHeld { agent, task } => {
-                self.leave(task);
-                self.hold(agent, task);
+                self.close_task(task);
+                self.start_task(agent, task);
             }
-            Change::TaskLeft(task) => self.leave(task),
+            Change::TaskLeft(task) => self.close_task(task),
             Change::SubagentRefused(agent) => {
                 self.stop.refused = self.stop.refused.saturating_add(1);
-                if let Some(held) = self.held_by_mut(agent) {
+                if let Some(held) = self.tasks_of_mut(agent) {
                     held.refused = held.refused.saturating_add(1);
                 }
             }
             Change::SubagentAnswered { agent, last } => {
-                if let Some(held) = self.held_by_mut(agent) {
+                if let Some(held) = self.tasks_of_mut(agent) {
                     held.last = Some(last.clone());
                 }
             }
@@ -342,16 +342,16 @@ impl State {
     }
 
     /// Returns the tasks that a subagent started.
-    pub fn held_by(&self, agent: &AgentId) -> Option<&SubagentTasks> {
+    pub fn tasks_of(&self, agent: &AgentId) -> Option<&SubagentTasks> {
         self.held.iter().find(|held| held.agent == *agent)
     }
 
-    fn held_by_mut(&mut self, agent: &AgentId) -> Option<&mut SubagentTasks> {
+    fn tasks_of_mut(&mut self, agent: &AgentId) -> Option<&mut SubagentTasks> {
         self.held.iter_mut().find(|held| held.agent == *agent)
     }
 
-    fn hold(&mut self, agent: &AgentId, task: &TaskId) {
-        if let Some(held) = self.held_by_mut(agent) {
+    fn start_task(&mut self, agent: &AgentId, task: &TaskId) {
+        if let Some(held) = self.tasks_of_mut(agent) {
             if held.tasks.len() < HELD {
                 held.tasks.push(task.clone());
             }
@@ -364,7 +364,7 @@ impl State {
     }
 
     /// Removes a closed task. The agent keeps its count of refusals when it starts another.
-    fn leave(&mut self, task: &TaskId) {
+    fn close_task(&mut self, task: &TaskId) {
         for held in &mut self.held {
             held.tasks.retain(|other| other != task);
         }

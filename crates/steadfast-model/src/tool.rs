@@ -88,8 +88,6 @@ pub struct DialogAnswer {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Ok,
-    Failed {
-        error: String,
-    },
+    Failed { error: String },
     Interrupted,
 }

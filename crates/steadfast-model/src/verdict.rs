@@ -12,13 +12,19 @@ pub enum Verdict {
     Note(String),
     Context(String),
     /// The human decides.
-    Ask { reason: String },
+    Ask {
+        reason: String,
+    },
     /// The human gets this question instead of the agent's.
     AskInstead(Question),
     /// The agent may not stop yet.
-    Continue { reason: String },
+    Continue {
+        reason: String,
+    },
     /// Steadfast refuses the action.
-    Deny { reason: String },
+    Deny {
+        reason: String,
+    },
 }
 
 impl Verdict {

@@ -50,7 +50,7 @@ impl Notice {
             Self::Beyond(more) => format!("it has {more} more than the {} that are followed", HostList::FOLLOWED),
             Self::Completed(item) => {
                 let check =
-                    if item.wants_evidence() { "; its check has not passed, so it stays open here" } else { "" };
+                    if item.needs_evidence() { "; its check has not passed, so it stays open here" } else { "" };
                 format!("{} was completed by no call of this session{check}", name(item))
             }
         }

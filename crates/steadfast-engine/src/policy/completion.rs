@@ -54,7 +54,7 @@ impl Policy for Completion {
             EventKind::SubagentStart => is_working(event),
             // Whoever begins a task is held to what its plan says from then on.
             EventKind::TaskChanged(changed) => changed.status == Status::InProgress,
-            EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
+            EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.tasks_of(&agent.id).is_some()),
             _ => false,
         };
         let enabled = state.rules.stop.enabled;

@@ -45,7 +45,7 @@ impl Places {
             (&mut self.worked, &new.worked, Self::FOLDERS),
         ];
         for (list, new, most) in lists {
-            new.iter().for_each(|path| keep(list, path, most));
+            new.iter().for_each(|path| push_newest(list, path, most));
         }
     }
 
@@ -53,15 +53,15 @@ impl Places {
     pub(super) fn settle(&mut self) {
         for file in std::mem::take(&mut self.fresh) {
             let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            keep(&mut self.folders, folder, Self::FOLDERS);
-            keep(&mut self.worked, folder, Self::FOLDERS);
-            keep(&mut self.known, &file, Self::KNOWN);
+            push_newest(&mut self.folders, folder, Self::FOLDERS);
+            push_newest(&mut self.worked, folder, Self::FOLDERS);
+            push_newest(&mut self.known, &file, Self::KNOWN);
         }
     }
 }
 
 /// Moves `new` to the end of the list and drops the oldest entry above the limit.
-pub(super) fn keep(list: &mut Vec<String>, new: &str, most: usize) {
+pub(super) fn push_newest(list: &mut Vec<String>, new: &str, most: usize) {
     if let Some(at) = list.iter().position(|known| known == new) {
         let known = list.remove(at);
         list.push(known);

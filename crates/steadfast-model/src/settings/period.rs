@@ -19,7 +19,7 @@ pub struct InvalidPeriod(String);
 
 impl fmt::Display for InvalidPeriod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
+        write!(f, "`{}` is not a length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
     }
 }
 

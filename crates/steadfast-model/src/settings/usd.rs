@@ -35,7 +35,7 @@ impl FromStr for Usd {
         let dollars = text.strip_prefix('$').unwrap_or(text).parse().ok();
         dollars
             .and_then(Self::of_float)
-            .ok_or_else(|| format!("`{text}` is no amount of US dollars like `25` or `2.5`"))
+            .ok_or_else(|| format!("`{text}` is not an amount of US dollars like `25` or `2.5`"))
     }
 }
 

@@ -54,7 +54,7 @@ setting_values! {
             quoted(&format!("{model}: {} in, {} cached, {} out", price.input, price.cached(), price.output))
         };
         list(prices.iter().map(price))
-    }, "a table, which is written into the file by hand";
+    }, "a table; edit the file by hand";
     Option<Host>, |host| quoted(host.map_or("", Host::as_str)), choice(&Host::ALL.map(Host::as_str));
 }
 

@@ -72,7 +72,7 @@ impl GateState {
     }
 
     /// Returns true if a call or a process of the agent could have changed files since the last check.
-    pub fn is_agents(&self) -> bool {
+    pub fn agent_may_write(&self) -> bool {
         self.running || !self.calls.is_empty() || !self.agent_calls.is_empty()
     }
 

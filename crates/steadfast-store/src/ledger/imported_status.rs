@@ -78,7 +78,7 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
 
 /// Somebody's word, and nothing that was looked at.
 pub(super) fn word(note: String, at: Millis) -> Evidence {
-    Evidence::looked(EvidenceClass::Claimed, true, note, at)
+    Evidence::without_run(EvidenceClass::Claimed, true, note, at)
 }
 
 /// Why it is blocked here.

@@ -14,7 +14,7 @@ use crate::error::WorkError;
 impl TaskList {
     /// Evidence for which nothing ran.
     pub(super) fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-        Evidence::looked(class, passed, note, self.now())
+        Evidence::without_run(class, passed, note, self.now())
     }
 
     /// A task without a check: an agent's word counts when its files changed since it was started, a human's does anyway.

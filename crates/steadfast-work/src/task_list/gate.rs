@@ -81,9 +81,9 @@ impl ClosedGate {
 
     /// What an agent started may have changed what it protects: a call that may write is not back, or left something
     /// running.
-    pub fn is_agents(&self) -> bool {
+    pub fn agent_may_write(&self) -> bool {
         let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
-        known.into_iter().any(|known| known.is_agents() || known.unseen || known.unmended)
+        known.into_iter().any(|known| known.agent_may_write() || known.unseen || known.unmended)
     }
 
     /// The checkout it stands in.
