@@ -200,7 +200,7 @@ pub struct RemovedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Liveness {
-    /// The process was not found: only the host reports that it runs.
+    /// The process could not be looked up. Only the host reports that it runs.
     Unknown,
     Gone,
     Runs,

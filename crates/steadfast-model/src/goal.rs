@@ -134,7 +134,7 @@ impl Goal {
         }
     }
 
-    /// Adds a constraint. A repeated one replaces the earlier one.
+    /// Adds a constraint. A repeated one keeps its number and gets the new sentence.
     pub(crate) fn forbid(&mut self, constraint: &Constraint) {
         let same = |known: &&mut Constraint| known.kind == constraint.kind && known.of == constraint.of;
         if let Some(known) = self.constraints.iter_mut().find(same) {

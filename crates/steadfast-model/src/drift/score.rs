@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Drift;
 use crate::label::labels;
 
-/// The distance of an action from the goal: from 1 to 10, and 10 is on course.
+/// The score of an action against the goal: from 1 to 10, and 10 is on course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Score(u8);

@@ -6,7 +6,7 @@ use super::Usd;
 use crate::label::labels;
 
 labels! {
-    /// The answer to a command that may write a protected file.
+    /// Steadfast's answer to a command that may write a protected file.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
@@ -49,7 +49,7 @@ labels! {
 }
 
 labels! {
-    /// The place of the tasks.
+    /// The source of the tasks.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]

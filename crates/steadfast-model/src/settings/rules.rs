@@ -77,7 +77,7 @@ pub struct Rules {
     pub approval: ApprovalRules,
     #[serde(default, skip_serializing_if = "is_default")]
     pub drift: DriftRules,
-    /// The place of the tasks.
+    /// The source of the tasks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks_from: TaskSource,
     pub stop: StopRules,

@@ -104,7 +104,7 @@ settings! {
         approval: Mode = Mode::Enforce;
         /// Refuses what the human forbade in a prompt or with `steadfast goal forbid`.
         constraint: Mode = Mode::Enforce;
-        /// The drift score: tells the agent when it leaves its work. With `enforce`, refuses at the fourth level.
+        /// The drift score: tells the agent when it leaves its work. With `enforce`, refuses at the level `halt`.
         drift: Mode = Mode::Advise;
         /// The stop gate: refuses to end a turn while tasks are open.
         completion: Mode = Mode::Enforce;
@@ -112,7 +112,7 @@ settings! {
 
     /// The stop gate: when the agent may stop.
     ["stop"] stop: StopOptions, StopSettings {
-        /// Checks stops. With `false`, the agent may always stop.
+        /// Turns the stop gate on. With `false`, the agent may always stop.
         enabled: bool = true;
         /// Blocks stops while tasks are ready. With `false`, only tasks in progress block a stop.
         check_ready_tasks: bool = true;
@@ -145,8 +145,8 @@ settings! {
         triggers: Vec<String> = texts(&ApprovalRules::TRIGGERS);
         /// The folder that a planner may write to, from the root of the checkout.
         scratch: String = ApprovalRules::SCRATCH.to_owned();
-        /// The answer to a command that may write a protected file, but need not: `watch` lets it run and restores the
-        /// file, `ask` asks the human, `deny` refuses it. A planner is always refused.
+        /// Steadfast's answer to a command that may write a protected file, but need not: `watch` lets it run and
+        /// restores the file, `ask` asks the human, `deny` refuses it. A planner is always refused.
         possible: Possible = Possible::Watch;
         /// The number of hours after which a gate that was closed in a terminal opens by itself. `0`: never.
         expires_hours: u32 = ApprovalRules::EXPIRES_HOURS;
@@ -222,7 +222,7 @@ settings! {
         expert_time: Period = Period::seconds(600);
     }
 
-    /// The source of the tasks, and how they are closed.
+    /// Tasks: their source, and how they are closed.
     ["ledger"] ledger: LedgerOptions, LedgerSettings {
         /// The number of seconds that a check may run before Steadfast ends it.
         check_seconds: u32 = 1_800;
@@ -230,10 +230,10 @@ settings! {
         /// now on. With an empty list, such tasks have no such step. Steadfast leaves out a skill that neither the
         /// project, the user nor a plugin has; `spec lint` and `plan load` report it.
         ui_skills: Vec<String> = texts(&["frontend-design", "vercel-design-guidelines"]);
-        /// The place of the tasks. `native`: in Steadfast, as loaded plans and added tasks. Steadfast follows the
-        /// changes of any other list and reports its results there; evidence, leases and history stay in Steadfast.
-        /// `beads`: the issues that `bd` or `br` lists. `claude-tasks`: the task list of Claude Code. `tdd-progress`:
-        /// the slices of `.tdd-progress.md`.
+        /// The source of the tasks. `native`: plans and added tasks in Steadfast. `beads`: the issues that `bd` or `br`
+        /// lists. `claude-tasks`: the task list of Claude Code. `tdd-progress`: the slices of `.tdd-progress.md`.
+        /// Steadfast follows the changes of an external list and reports its results there. Evidence, leases and
+        /// history always stay in Steadfast.
         source: TaskSource = TaskSource::Native;
         /// The beads epic whose descendants are the tasks, like `bd-x7y8`. Empty: every issue.
         epic: Option<String> = None;
@@ -245,8 +245,8 @@ settings! {
 
     /// The data that Steadfast stores, and for how long.
     ["privacy"] privacy: PrivacyOptions, PrivacySettings {
-        /// The number of days after its last event until `steadfast clean` removes a session with its journal and its
-        /// history. Tasks, plans and evidence stay, and so does every session with an event within the last day.
+        /// `steadfast clean` removes a session, with its journal and its history, this number of days after its last
+        /// event. Tasks, plans and evidence stay, and so does every session with an event within the last day.
         retain_days: u32 = 30, flag "--older-than";
     }
 }

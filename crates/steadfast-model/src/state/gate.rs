@@ -39,7 +39,7 @@ pub struct GateState {
     /// The host showed the dialog that leaves plan mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub leaving: bool,
-    /// Protected paths that the agent tried to write, the newest last.
+    /// Protected paths whose writes were refused, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
 }
