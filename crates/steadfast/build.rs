@@ -1,6 +1,6 @@
-//! What the binary is built from, as constants: `steadfast --version` says it, and nothing else looks.
+//! Sets the constants that `steadfast --version` prints: commit, target and profile.
 
-#![expect(clippy::disallowed_methods, reason = "a build script runs git and reads what cargo tells it")]
+#![expect(clippy::disallowed_methods, reason = "a build script runs git and reads the variables of cargo")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +13,13 @@ fn main() {
     println!("cargo::rustc-env=STEADFAST_PROFILE={}", profile());
 }
 
-/// `1a2b3c4d, 2026-11-15`, with `dirty` where the tree is not the commit's. Nothing without git, or where this is not
-/// the repository of the crate: it may be unpacked inside another.
+/// `1a2b3c4d, 2026-11-15`, with `dirty` if the tree differs from the commit. `None` without git, or if the crate is
+/// unpacked inside another repository.
 fn commit() -> Option<String> {
     if git(&["rev-parse", "--show-prefix"])? != "crates/steadfast/" {
         return None;
     }
-    // Not the index, which every `git status` writes anew: the binary would be built again for nothing.
+    // Not the index: every `git status` rewrites it, and cargo would rebuild the binary for nothing.
     for name in ["HEAD", "logs/HEAD"] {
         watch(Path::new(&git(&["rev-parse", "--git-path", name])?));
     }
@@ -31,13 +31,13 @@ fn commit() -> Option<String> {
     Some(if dirty { format!("{said}, dirty") } else { said })
 }
 
-/// What the binary is made of, in this workspace.
+/// The sources of the binary in this workspace.
 fn sources() -> Vec<PathBuf> {
     let crates = std::fs::read_dir("..").into_iter().flatten().flatten();
     crates.map(|folder| folder.path().join("src")).chain(["../../Cargo.lock".into()]).collect()
 }
 
-/// Cargo runs a script every time that watches something which is not there.
+/// Skips missing paths: cargo would run the script every time.
 fn watch(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -49,7 +49,8 @@ fn git(arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.trim_end().to_owned())
 }
 
-/// Cargo names only what a profile inherits from; its own name is in the path: `<profile>/build/<package>/out`.
+/// `PROFILE` names only the profile that this one inherits from; the path has its own name:
+/// `<profile>/build/<package>/out`.
 fn profile() -> String {
     let out = PathBuf::from(variable("OUT_DIR"));
     let folder = out.ancestors().nth(3).and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());

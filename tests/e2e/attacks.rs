@@ -86,7 +86,7 @@ fn what_is_nearly_a_yes_is_answered_and_approves_nothing(program: &Program) {
     let notes = session.records.iter().filter_map(|record| record.answer.note.as_deref());
     let answers: Vec<&str> = notes.filter(|note| note.contains("Nothing is approved: ")).collect();
     assert_eq!(answers.len(), said.len() + 1, "{answers:#?}");
-    assert!(answers[0].contains("the question was the agent's own"), "{answers:#?}");
+    assert!(answers[0].contains("the agent asked its own question"), "{answers:#?}");
     assert!(answers.iter().all(|answer| answer.contains(&format!("approve plan {hash}"))), "{answers:#?}");
     let status = plan_status(&scene);
     assert_eq!((status["gate"].as_str(), status["approval"].as_str()), (Some("locked"), Some("required")));

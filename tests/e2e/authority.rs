@@ -30,7 +30,7 @@ fn an_agent_cannot_run_a_humans_command(program: &Program) {
     for denied in ["plain=", "uninstall=", "init="] {
         assert!(!told.contains(&format!("{denied}0")) && !told.contains(&format!("{denied}2")), "{denied} was run");
     }
-    assert!(told.contains("`steadfast task unblock` is for a human"), "{told}");
+    assert!(told.contains("Only a human can run `steadfast task unblock`"), "{told}");
     for refused in ["reversed=2", "disguised=2"] {
         assert!(told.contains(refused), "{refused}");
     }

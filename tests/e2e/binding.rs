@@ -48,7 +48,7 @@ fn a_bare_go_ahead_binds_with_an_edit_and_a_human_releases(program: &Program) {
         .start();
     bound.until_requests(2);
     let said = scene.steadfast(&["plan", "release"]);
-    assert!(said.contains("may stop while tasks are open"), "{said}");
+    assert!(said.contains("may stop with open tasks"), "{said}");
     std::fs::write(released, "").unwrap();
     let bound = bound.finish();
     assert_eq!(bound.journal.stops(), [REFUSED, LET_GO]);

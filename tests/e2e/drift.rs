@@ -61,7 +61,7 @@ fn with_enforce_the_last_level_does_not_happen(program: &Program) {
     let run = scene.run(scenario.say("Done."));
     let written = (0..12).filter(|n| scene.root().join(format!("away{n}/part.txt")).exists()).count();
     assert!((2..12).contains(&written), "{written}");
-    assert!(!heard_in(&run, "Not done, it leads away from the goal").is_empty());
+    assert!(!heard_in(&run, "Refused because it leads away from the goal").is_empty());
 }
 
 fn on_an_ordinary_day_nothing_is_heard(program: &Program) {

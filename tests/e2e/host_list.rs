@@ -176,7 +176,7 @@ fn what_others_do_to_the_list_is_noticed_at_the_stop(program: &Program) {
         .say("All done.");
     let run = scene.run(scenario);
     let said = run.told().join("\n");
-    assert!(said.contains("2 `Greet` was completed by no call of this session; its check has not passed"), "{said}");
+    assert!(said.contains("2 `Greet` was completed outside this session; its check has not passed"), "{said}");
     assert!(run.journal.refusals()[0].starts_with("2 of 2 tasks are open"), "{:?}", run.journal.refusals());
     let seen = run.journal.records.iter().filter(|record| matches!(record.event.kind, EventKind::ListSeen(_)));
     let notes: Vec<_> = seen.map(|record| record.answer.note.as_deref().unwrap_or_default()).collect();
@@ -255,7 +255,7 @@ fn the_list_of_a_team_is_looked_at_where_the_team_keeps_it(program: &Program) {
     let [journal] = terminal.sessions().try_into().unwrap();
     let contexts = journal.contexts();
     let said = contexts.iter().find(|(event, _)| *event == "ListSeen").map(|(_, said)| *said).unwrap_or_default();
-    assert!(said.contains("2 `Greet` was completed by no call of this session; its check has not passed"), "{said}");
+    assert!(said.contains("2 `Greet` was completed outside this session; its check has not passed"), "{said}");
     assert!(journal.refusals()[0].contains("2 of 2 tasks are open"), "{:?}", journal.refusals());
 }
 

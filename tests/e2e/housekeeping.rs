@@ -41,7 +41,7 @@ fn the_hooks_survive_housekeeping(program: &Program) {
     assert!(!scene.root().join("build").exists(), "the spelling that was named runs");
     assert!(told[3].contains("is Steadfast itself"), "{}", told[3]);
     assert!(!told[4].contains("decides whether Steadfast is called"), "a permission may be written: {}", told[4]);
-    assert!(told[5].contains("This call removed") && told[5].contains("It is back as it was."), "{}", told[5]);
+    assert!(told[5].contains("This call removed") && told[5].contains("Steadfast put it back."), "{}", told[5]);
     assert!(told[6].contains("git stash push --all"), "{}", told[6]);
     assert_eq!(fs::read(&settings).unwrap(), before);
     assert!(binary.exists());

@@ -126,7 +126,7 @@ fn assert_attempts(workshop: &Workshop, view: &RunView, dispatches: &[Dispatch])
         assert!(told.contains(text), "{unit} was not told {text:?} at attempt {attempt}: {told}");
     }
     let ending = nth("1.3", 1).ending.as_deref();
-    assert_eq!(ending, Some("the agent said nothing any more and was ended"));
+    assert_eq!(ending, Some("the agent was silent for too long and was stopped"));
     for unit in ["1.6", "1.7"] {
         let session = nth(unit, 1).session.as_ref().unwrap();
         let mut journal = Journal::of(&workshop.scene.state(), session.as_str());

@@ -266,7 +266,7 @@ fn what_was_done_and_is_gone_is_not_complete(program: &Program) {
     assert_eq!(run.journal.stops(), [REFUSED, REFUSED, LET_GO]);
     let [first, second] = run.journal.refusals()[..] else { panic!("{:?}", run.journal.refusals()) };
     assert!(
-        first.contains("2 done tasks are stale, files changed since the check passed: 1.1 Write one.txt; 1.2"),
+        first.contains("2 done tasks are stale (files changed since the check passed): 1.1 Write one.txt; 1.2"),
         "{first}"
     );
     assert!(second.contains("1 of 4 tasks is open: 1.1 Write one.txt"), "{second}");

@@ -8,16 +8,13 @@ mod boundary;
 mod fuzz;
 mod instructions;
 mod purity;
-mod release;
-mod skip;
 mod soak;
 mod test;
-mod tool;
 
 use std::process::ExitCode;
 
 use xtask::process::{cargo, run};
-use xtask::{Result, process, prose};
+use xtask::{Result, process, prose, skip, tool};
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
@@ -42,7 +39,9 @@ usage: cargo xtask CHORE
   prose --sample COMMENTS MESSAGES HELP --seed HEX
                        so many texts of each kind in full, drawn at random, for a reader to mark
   picture              draws docs/demo.svg from what the demo prints
-  release              the archive people unpack, with its checksum, in target/release-files
+  release              what people install, with checksums, in target/release-files: archive, install.sh, npm packages,
+                       wheel, .deb (--target aarch64-unknown-linux-gnu adds another machine's, --from URL tells install.sh
+                       where the archives will be)
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
   faults [ROUNDS]      kills, also of a run, full disks, other clocks and versions, garbage; 50 rounds by default
                        (--only NAME, --round N)
@@ -68,7 +67,7 @@ fn main() -> ExitCode {
         ["prose", "--sample", comments, messages, help, "--seed", seed] => {
             sample_prose([comments, messages, help], seed)
         }
-        ["release"] => release::release(),
+        ["release", rest @ ..] => run(cargo(["run", "--quiet", "--package", "xtask-package", "--"]).args(rest)),
         ["fuzz"] => fuzz::fuzz(60, fuzz::Build::Optimised),
         ["fuzz", seconds] => {
             seconds.parse().map_err(Into::into).and_then(|seconds| fuzz::fuzz(seconds, fuzz::Build::Optimised))

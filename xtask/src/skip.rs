@@ -6,20 +6,20 @@ use std::path::Path;
 
 use crate::Result;
 
-/// CI must run every part.
-pub(crate) fn is_ci() -> bool {
+/// Returns true in CI, where every part must run.
+pub fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 /// Appends a skip to the list, in the form that the tests write (`steadfast_testkit::skip`).
-pub(crate) fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
+pub fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(skips)?;
     writeln!(file, "{part}\t{}", why.replace(['\t', '\n'], " "))?;
     Ok(())
 }
 
 /// Returns every reason once, with the number of skipped tests or stages.
-pub(crate) fn counted(skips: &Path) -> Vec<(usize, String)> {
+pub fn counted(skips: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(skips).unwrap_or_default();
     let mut reasons: Vec<(usize, String)> = Vec::new();
     for line in text.lines() {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use crate::{Result, skip};
 
 /// Returns true if the program is on this machine.
-pub(crate) fn is_here(program: &str) -> bool {
+pub fn is_here(program: &str) -> bool {
     // Not all programs support `--version`. It is enough that the program starts.
     Command::new(program)
         .arg("--version")
@@ -16,15 +16,17 @@ pub(crate) fn is_here(program: &str) -> bool {
         .is_ok()
 }
 
-/// Installs a program if it is missing. The error has the reason.
-pub(crate) fn provide(program: &str, package: &str) -> std::result::Result<(), String> {
+/// Installs a program if it is missing, from one or more packages, separated by blanks. The error has the reason.
+pub fn provide(program: &str, package: &str) -> std::result::Result<(), String> {
     if is_here(program) {
         return Ok(());
     }
     eprintln!("`{program}` is missing; installing the package {package}");
     // A new machine has no package lists.
     let _ = apt(&["update", "-qq"]);
-    let _ = apt(&["install", "-qq", "--yes", "--no-install-recommends", package]);
+    let packages = package.split_whitespace();
+    let _ =
+        apt(&["install", "-qq", "--yes", "--no-install-recommends"].into_iter().chain(packages).collect::<Vec<_>>());
     if is_here(program) {
         return Ok(());
     }
@@ -32,7 +34,7 @@ pub(crate) fn provide(program: &str, package: &str) -> std::result::Result<(), S
 }
 
 /// Returns true if a chore can use a program, after an attempt to install it. In CI a missing program is a failure.
-pub(crate) fn has(program: &str, package: &str) -> Result<bool> {
+pub fn has(program: &str, package: &str) -> Result<bool> {
     match provide(program, package) {
         Ok(()) => Ok(true),
         Err(why) if skip::is_ci() => Err(why.into()),

@@ -1,8 +1,9 @@
-//! A picture that is shown as evidence.
+//! A picture as evidence.
 //!
-//! It is looked at from outside: that it is one, that there is something on it, that it is newer than what it shows.
-//! What is on it is for whoever reads the evidence. An old picture that was touched passes for a new one; its id is in
-//! the evidence, so the same picture twice can be told. A PDF is no picture: what it shows depends on its reader.
+//! The check covers the outside only: the file is a picture, it is large enough to show something, and it is newer
+//! than the files that it shows. The reader of the evidence judges the content. An old picture with a new time passes;
+//! its id is in the evidence, so using the same picture twice is visible. A PDF does not count as a picture, because
+//! its appearance depends on the reader.
 
 mod header;
 
@@ -17,39 +18,39 @@ use crate::content::content_id;
 use header::Header;
 pub use header::PictureKind;
 
-/// No picture of a page is larger; what is, is not read.
+/// A larger file cannot be a picture of a page, and is not read.
 const LARGEST: u64 = 64 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// As it was given.
+    /// The path as the caller gave it.
     pub path: PathBuf,
     pub kind: PictureKind,
     pub width: u32,
     pub height: u32,
     pub bytes: u64,
-    /// The id of its content, as a SHA-256 repository names it.
+    /// The id of the content, in the SHA-256 format of git.
     pub id: String,
 }
 
-/// Why a picture is no evidence.
+/// The reason why a picture is not evidence.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAnArtifact {
-    #[error("`{}` is not there: name a picture in the checkout, or one by its full path", .0.display())]
+    #[error("`{}` does not exist: give a path in the checkout, or a full path", .0.display())]
     Missing(PathBuf),
-    #[error("`{}` leads out of the checkout: name it by its full path", .0.display())]
+    #[error("`{}` is outside of the checkout: give its full path", .0.display())]
     Outside(PathBuf),
-    #[error("`{}` is no file", .0.display())]
+    #[error("`{}` is not a file", .0.display())]
     NotAFile(PathBuf),
     #[error("`{}` is empty: take the picture again", .0.display())]
     Empty(PathBuf),
     #[error("`{}` is larger than {} MiB: take a smaller picture", .0.display(), LARGEST >> 20)]
     TooLarge(PathBuf),
-    #[error("`{}` is no PNG, JPEG, GIF or WebP, whatever its name says", .0.display())]
+    #[error("`{}` is not a PNG, JPEG, GIF or WebP image", .0.display())]
     NotAPicture(PathBuf),
     #[error("`{}` is a broken {kind}: {why}; take the picture again", path.display())]
     Broken { path: PathBuf, kind: PictureKind, why: &'static str },
-    #[error("`{}` has {width} × {height} pixels, so nothing can be seen on it", path.display())]
+    #[error("`{}` has only {width} × {height} pixels, too few to show anything", path.display())]
     TooSmall { path: PathBuf, width: u32, height: u32 },
     #[error("`{}` is older than `{}`: take the picture after the change", path.display(), changed.display())]
     Older { path: PathBuf, changed: PathBuf },
@@ -57,8 +58,8 @@ pub enum NotAnArtifact {
     Unreadable { path: PathBuf, why: String },
 }
 
-/// Looks at a picture. `files` are those it shows: each must be older. A file that is not there, and the picture
-/// itself, are passed over; a folder counts with its own time only, so name the files in it.
+/// Checks a picture. `files` are the files that it shows; each must be older. Missing files and the picture itself are
+/// skipped. A folder counts with its own time only, so name the files in it.
 pub fn look(root: &Path, path: &Path, files: &[impl AsRef<Path>]) -> Result<Artifact, NotAnArtifact> {
     let owned = || path.to_owned();
     let unreadable = |error: io::Error| NotAnArtifact::Unreadable { path: owned(), why: error.to_string() };
@@ -97,7 +98,7 @@ pub fn look(root: &Path, path: &Path, files: &[impl AsRef<Path>]) -> Result<Arti
     Ok(Artifact { path: owned(), kind, width, height, bytes: found.len(), id })
 }
 
-/// Not older counts as newer, where the clock of the file system can tell two moments apart.
+/// A file of the same age counts as newer, if the file system's clock is fine enough to tell.
 fn is_newer(file: &Path, picture: &Path, taken: SystemTime) -> bool {
     let Ok(changed) = fs::metadata(file).and_then(|found| found.modified()) else { return false };
     let itself = fs::canonicalize(file).is_ok_and(|file| file == picture);

@@ -1,16 +1,16 @@
-//! One check: a command line that is run to a defined end, whatever it does.
+//! Runs one check: a command line that always comes to a defined end.
 //!
-//! It runs through `/bin/sh -c` in a process group of its own and in the session of its supervisor, which has no
-//! terminal. Its input is empty; what it says on stdout and stderr is read as one stream, of which the end is kept.
-//! At its time limit the group is asked to end, and two seconds later it is ended. What it leaves running when it
-//! exits is given a moment, then ended too, and named in the report.
+//! The check runs through `/bin/sh -c` in its own process group, and in the session of its supervisor, which has no
+//! terminal. Its input is empty. The supervisor reads stdout and stderr as one stream and keeps the end of it. At the
+//! time limit the group gets `TERM`, and `KILL` two seconds later. Processes that still run after the check get a
+//! moment to end; then they are ended, too, and named in the report.
 //!
-//! What holds on Linux only: a process that left the group (`setsid`, a double fork) is still found, because its
-//! supervisor inherits it. Elsewhere the group is ended, and what left it goes on.
+//! On Linux only: a process that left the group (`setsid`, a double fork) is still found, because the supervisor
+//! inherits it. Elsewhere such a process keeps running.
 //!
-//! What it does not see: an exit status that the command line itself swallows (`| tail`, `|| true`); that is for lint.
-//! The variables by which a host marks its agent's processes are passed on: a check that calls `steadfast` is no
-//! human.
+//! It cannot see an exit status that the command line itself hides (`| tail`, `|| true`); the spec linter reports
+//! those. The variables by which a host marks its agent's processes are passed on, so a `steadfast` called by a check
+//! does not count as a human.
 
 mod process_tree;
 mod report;

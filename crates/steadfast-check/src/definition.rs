@@ -1,19 +1,19 @@
-//! What a check's command line stands for.
+//! The definition of a check: the text that its command line leads to.
 //!
-//! `npm test` is what `package.json` says it is. So a command is frozen together with the text it leads to: scripts of
-//! manifests with those before and after them, recipes with those of their prerequisites, script files as a whole, and
-//! what these lead to in turn. Other bytes of those manifests do not count: a dependency, an order, a space.
+//! `npm test` means what `package.json` says. So a command is frozen with the text behind it: scripts of manifests
+//! with their pre and post scripts, recipes with their prerequisites, whole script files, and whatever these lead to
+//! in turn. Other parts of those manifests do not count: a dependency, the order, white space.
 //!
-//! A command that is its own definition (`cargo test`, `pytest`, `go test`) has no part here: what it finds are tests,
-//! and tests are the work. Also not here, because they cannot be told from work or from the machine:
+//! A command without such text (`cargo test`, `pytest`, `go test`) has no parts: it finds tests, and tests are part of
+//! the work. Also left out, because a change may be work or come from the machine:
 //!
 //! - the configuration of test runners (`vitest.config.ts`, `jest.config.js`, `pytest.ini`, `turbo.json`),
 //! - what a package manager installed (`node_modules/.bin`, `.venv`) and the programs on the `PATH`,
 //! - the settings of the user and the environment (`~/.npmrc`, `MAKEFLAGS`),
-//! - the source behind a name: of an `xtask`, of what a script in another language than that of the shell calls,
-//! - what a variable of the shell leads to, and variables of make that are only arguments.
+//! - the source behind a name: an `xtask`, or the callees of a script in a language other than shell,
+//! - the values of shell variables, and make variables that are only arguments.
 //!
-//! What of this was tampered with shows in the change, not here.
+//! Tampering with these shows in the change under review, not here.
 
 mod file;
 mod justfile;

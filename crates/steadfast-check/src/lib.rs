@@ -1,7 +1,9 @@
-//! Checks: [`Supervisor`] runs one command line to a defined end. [`definition`] says what a command line stands for, so
-//! that it can be frozen when a plan is loaded and compared when the check is asked for. [`artifact`] looks at a picture.
+//! Runs and freezes checks.
 //!
-//! [`process`], [`tail`] and [`watcher`] are for every process that is supervised, agents among them.
+//! [`Supervisor`] runs one command line to a defined end; start reading there. [`definition`] finds the text behind a
+//! command line, so that a plan can freeze it and later compare it. [`artifact`] validates a picture as evidence.
+//!
+//! [`process`], [`tail`] and [`watcher`] serve every supervised process, agents included.
 
 pub mod artifact;
 mod check;

@@ -1,8 +1,8 @@
-//! The numbers of processes, as the calls of the system take them.
+//! Numbers of processes, in the type of system calls.
 
 use rustix::process::Pid;
 
-/// A child has a number that is one.
+/// Converts the number of a child process.
 pub fn pid(id: u32) -> Pid {
     i32::try_from(id).ok().and_then(Pid::from_raw).unwrap_or(Pid::INIT)
 }

@@ -1,22 +1,22 @@
-/// The end of an output, as a person would have seen it.
+/// The end of an output, as a terminal shows it.
 ///
-/// It is read as it comes, so that neither a hundred megabytes nor a progress bar that is drawn a million times takes
-/// more than twice what is kept.
+/// It processes bytes as they arrive, so neither a hundred megabytes nor a progress bar with a million updates takes
+/// more than twice the kept size.
 #[derive(Debug)]
 pub struct OutputTail {
     keep: usize,
     text: Vec<u8>,
-    /// Where the current line begins in `text`.
+    /// The start of the current line in `text`.
     line: usize,
-    /// A carriage return came: what follows is drawn over the line.
+    /// A carriage return came: the next text replaces the line.
     returned: bool,
     escape: Escape,
-    /// Something was let go.
+    /// Earlier output was dropped.
     cut: bool,
     total: u64,
 }
 
-/// Where in an escape sequence we are.
+/// The state of an escape sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     No,
@@ -67,7 +67,7 @@ impl OutputTail {
                 self.control(byte);
                 Escape::No
             }
-            // What cannot be in a sequence ends it: a line is not lost to a broken one.
+            // An invalid byte ends the sequence, so that a broken one does not lose a line.
             (Escape::Begun | Escape::Control, b'\n' | b'\r') => {
                 self.control(byte);
                 Escape::No
@@ -114,20 +114,20 @@ impl OutputTail {
         }
     }
 
-    /// What is kept, and how much there was.
+    /// Returns the kept text, and the length of the whole output.
     pub fn finish(self) -> (String, u64) {
         let text: String = String::from_utf8_lossy(&self.text)
             .chars()
             .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
             .collect();
         let text = text.trim_end();
-        // A repaired byte is longer than the byte was.
+        // A replacement character is longer than the byte it replaces.
         let mut from = text.len().saturating_sub(self.keep);
         while !text.is_char_boundary(from) {
             from += 1;
         }
         let kept = &text[from..];
-        // A line that was cut in its middle says nothing, unless it is all there is.
+        // Drops a cut first line, unless it is the only one.
         let whole = match kept.split_once('\n') {
             Some((_, rest)) if self.cut || from > 0 => rest,
             _ => kept,

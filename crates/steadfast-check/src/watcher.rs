@@ -1,4 +1,4 @@
-//! What every process that we supervise begins with, and the watcher that ends it when we are gone.
+//! The start of every supervised process, and the watcher that ends it when the supervisor is gone.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
@@ -11,22 +11,22 @@ use steadfast_system::program;
 
 pub const SHELL: &str = "/bin/sh";
 
-/// Before the words of what is started: it waits for a line before it begins. When its supervisor dies before the
-/// watcher knows of it, it ends.
+/// The words before a supervised command: a shell that waits for a line before it starts the command. If the
+/// supervisor dies before the watcher knows the command, the shell ends.
 pub const WHEN_TOLD: [&str; 3] = ["-c", r#"read -r begin || exit 125; exec "$@" </dev/null"#, "sh"];
 
-/// The same in a folder, which comes before the words. It goes there itself: a folder to start in makes the standard
-/// library fork, which copies the page tables of the runner.
+/// Does the same in a folder, the first word after these. The shell changes to the folder itself, because
+/// `current_dir` makes the standard library fork, which copies the page tables of the runner.
 pub const IN_A_FOLDER_WHEN_TOLD: [&str; 3] =
     ["-c", r#"read -r begin || exit 125; cd -- "$1" || exit 126; unset OLDPWD; shift; exec "$@" </dev/null"#, "sh"];
 
-/// Set inside a git hook: they would lead another's git to a checkout or an index that is not its own.
+/// A git hook sets these, and they would direct other git commands to the wrong checkout or index.
 pub const LEADS_ASTRAY: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
 
-/// Its input is a pipe from the supervisor. The first line is the group; when the pipe closes after that, the
-/// supervisor is gone. `/proc` is there on Linux only; elsewhere the group is all that is ended.
-/// In dash `kill -TERM -- -1` is an error, `kill -s TERM -- -1` is not.
+/// The watcher's input is a pipe from the supervisor. The first line names the group. When the pipe closes after that,
+/// the supervisor is gone. Only Linux has `/proc`; elsewhere the watcher ends only the group. In dash `kill -TERM --
+/// -1` is an error, but `kill -s TERM -- -1` is not.
 const WATCHER: &str = r#"trap '' HUP INT TERM
 cd /
 read -r group || exit 0
@@ -39,12 +39,12 @@ for found in $(grep -slF "$1" /proc/[0-9]*/environ); do
   kill -s KILL "${found%/environ}"
 done"#;
 
-/// A value by which what is started now is told from all else that runs.
-pub fn unlike_any() -> String {
+/// Returns a value that no other running process has.
+pub fn unique_value() -> String {
     format!("{}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish())
 }
 
-/// A process that outlives the supervisor by a moment. When both are killed at once, the check goes on.
+/// Outlives the supervisor by a moment. If both are killed at once, the check keeps running.
 #[derive(Debug)]
 pub struct Watcher {
     child: Child,
@@ -75,7 +75,7 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // Killed before its pipe is closed, or it would do its work.
+        // Kill it before its pipe closes; otherwise it would end the check.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.line = None;

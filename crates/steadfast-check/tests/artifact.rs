@@ -69,10 +69,10 @@ fn the_same_picture_has_the_same_id_wherever_it_lies() {
 #[test]
 fn what_is_no_picture_is_refused_whatever_its_name_says() {
     assert_eq!(refusal(b""), "`shot.png` is empty: take the picture again");
-    assert_eq!(refusal(b"<svg/>"), "`shot.png` is no PNG, JPEG, GIF or WebP, whatever its name says");
-    assert_eq!(refusal(b"%PDF-1.7"), "`shot.png` is no PNG, JPEG, GIF or WebP, whatever its name says");
-    assert_eq!(refusal(&png(1, 1)), "`shot.png` has 1 × 1 pixels, so nothing can be seen on it");
-    assert_eq!(refusal(&png(0, 800)), "`shot.png` has 0 × 800 pixels, so nothing can be seen on it");
+    assert_eq!(refusal(b"<svg/>"), "`shot.png` is not a PNG, JPEG, GIF or WebP image");
+    assert_eq!(refusal(b"%PDF-1.7"), "`shot.png` is not a PNG, JPEG, GIF or WebP image");
+    assert_eq!(refusal(&png(1, 1)), "`shot.png` has only 1 × 1 pixels, too few to show anything");
+    assert_eq!(refusal(&png(0, 800)), "`shot.png` has only 0 × 800 pixels, too few to show anything");
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn a_picture_that_is_not_there_or_no_file_or_elsewhere_is_refused() {
     let root = outer.path().join("checkout");
     fs::create_dir(&root).unwrap();
     let refused = |path: &str| look(&root, Path::new(path), &NOTHING).unwrap_err().to_string();
-    assert_eq!(refused("gone.png"), "`gone.png` is not there: name a picture in the checkout, or one by its full path");
-    assert_eq!(refused("../shot.png"), "`../shot.png` leads out of the checkout: name it by its full path");
-    assert_eq!(refused("."), "`.` is no file");
+    assert_eq!(refused("gone.png"), "`gone.png` does not exist: give a path in the checkout, or a full path");
+    assert_eq!(refused("../shot.png"), "`../shot.png` is outside of the checkout: give its full path");
+    assert_eq!(refused("."), "`.` is not a file");
     assert!(look(&root, &outer.path().join("shot.png"), &NOTHING).is_ok());
 }

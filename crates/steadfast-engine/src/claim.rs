@@ -1,4 +1,4 @@
-//! A tool call that runs `steadfast` leaves a claim, so that the command knows on whose behalf it runs.
+//! A tool call that runs `steadfast` leaves a claim. The command reads it to learn for which session it runs.
 
 use steadfast_model::{Action, Claim, Effect, Event, EventKind, ToolCall};
 
@@ -16,7 +16,7 @@ pub(crate) fn effects(event: &Event) -> Vec<Effect> {
 
 fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     let command = match &call.action {
-        Action::Shell { command, .. } if runs_steadfast(command) => kept(command),
+        Action::Shell { command, .. } if runs_steadfast(command) => shortened(command),
         Action::Mcp { server, tool, .. } if server == SERVER => tool.clone(),
         _ => return None,
     };
@@ -31,14 +31,15 @@ fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     })
 }
 
-/// A claim too many is harmless: nobody takes it.
+/// May return true for other lines, too: a claim that no command reads does no harm.
 fn runs_steadfast(command: &str) -> bool {
     calls(command).next().is_some()
 }
 
-/// What a claim keeps of a command line: all of it, or of a long one what follows each `steadfast`.
-fn kept(command: &str) -> String {
-    /// The words of one call, in bytes.
+/// Returns the part of a command line that its claim keeps: the whole line, or for a long line the words after each
+/// `steadfast`.
+fn shortened(command: &str) -> String {
+    /// Bytes kept after each `steadfast`.
     const WORDS: usize = 512;
     if command.len() <= Event::STORED {
         return command.to_owned();
@@ -52,7 +53,7 @@ fn kept(command: &str) -> String {
     kept
 }
 
-/// What stands before and after each word `steadfast`, plain or at the end of a path, in a command line.
+/// Returns the text before and after each word `steadfast` (plain, or at the end of a path) of a command line.
 pub(crate) fn calls(command: &str) -> impl Iterator<Item = (&str, &str)> {
     command.match_indices("steadfast").filter_map(|(start, word)| {
         let (before, after) = (&command[..start], &command[start + word.len()..]);
@@ -84,7 +85,7 @@ mod tests {
     fn a_claim_of_a_long_line_keeps_its_calls() {
         let line =
             format!("cat > notes <<'E'\n{}\nE\nsteadfast task done 4\n{}", "x ".repeat(20_000), "y".repeat(9_000));
-        let kept = kept(&line);
+        let kept = shortened(&line);
         assert!(kept.contains("task done 4") && kept.len() < Event::STORED, "{}", kept.len());
     }
 

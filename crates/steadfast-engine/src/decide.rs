@@ -5,46 +5,49 @@ use steadfast_model::{
 
 use crate::{POLICIES, ParsedEvent, claim, forged, goal, repeat, scheduled, session_changes};
 
-/// All that follows from one event.
+/// The result of one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     pub opinions: Vec<PolicyOpinion>,
     pub answer: Answer,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
-    /// What follows from the event and the rest of the decision whatever the policies say. No journal keeps it.
+    /// Effects that follow from the event and from this decision, not from a policy. The journal does not store them.
     pub upkeep: Vec<Effect>,
 }
 
-/// What has to be known before [`decide`]. Who asks both has the event [`ParsedEvent`] once.
+/// Returns the facts that [`decide`] requires. A caller of both parses the event once, as a [`ParsedEvent`].
 pub fn needs(state: &State, event: &Event) -> Needs {
     ParsedEvent::of(event).needs(state)
 }
 
-/// What to answer, and what that changes.
+/// Decides how to answer an event, and which changes and effects follow.
 ///
-/// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.
+/// The policies run in their order, each with the same state and facts. The strictest verdict wins.
 pub fn decide(state: &State, event: &Event, facts: &Facts) -> PolicyDecision {
     ParsedEvent::of(event).decide(state, facts)
 }
 
 impl ParsedEvent<'_> {
-    /// What has to be known before it is decided.
+    /// Returns the facts that `decide` requires.
     pub fn needs(&self, state: &State) -> Needs {
-        if repeat::answered(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
+        if repeat::earlier_answer(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
             return Needs::default();
         }
         POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
     }
 
-    /// What to answer, and what that changes.
     pub fn decide(&self, state: &State, facts: &Facts) -> PolicyDecision {
         let event = self;
         if let EventKind::Forged(sent) = &event.kind {
-            return forged::noted(sent);
+            return forged::record(sent);
         }
-        if let Some(answer) = repeat::answered(state, event) {
-            return PolicyDecision { changes: repeat::again(state, event), answer, ..PolicyDecision::default() };
+        if let Some(answer) = repeat::earlier_answer(state, event) {
+            return PolicyDecision {
+                changes: repeat::changes_of_repeat(state, event),
+                answer,
+                ..PolicyDecision::default()
+            };
         }
 
         let mut decision = PolicyDecision {
@@ -52,7 +55,7 @@ impl ParsedEvent<'_> {
             effects: claim::effects(event),
             ..PolicyDecision::default()
         };
-        // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
+        // Policies see the state after this event: a human's prompt resets the stop gate before the gate judges it.
         let mut state = state.clone();
         for change in &decision.changes {
             state.apply(change);
@@ -65,29 +68,29 @@ impl ParsedEvent<'_> {
             decision.changes.extend(judgement.changes);
             decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_forbidden_in(mode)));
             if let Some(aside) = judgement.aside {
-                decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
+                decision.answer.add(apply_mode(Verdict::Context(aside), mode), policy.direction());
             }
             if let Some(note) = judgement.note {
-                decision.answer.add(tie(Verdict::Note(note), mode), policy.direction());
+                decision.answer.add(apply_mode(Verdict::Note(note), mode), policy.direction());
             }
             if judgement.verdict == Verdict::Pass {
                 continue;
             }
-            decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
+            decision.answer.add(apply_mode(judgement.verdict.clone(), mode), policy.direction());
             decision.opinions.push(PolicyOpinion { policy: policy.name(), mode, verdict: judgement.verdict });
         }
-        if let Some(told) = scheduled::told(&state, event) {
+        if let Some(told) = scheduled::note(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { Mode::Enforce };
-            decision.answer.add(tie(Verdict::Note(told.clone()), mode), Direction::Advice);
+            decision.answer.add(apply_mode(Verdict::Note(told.clone()), mode), Direction::Advice);
             decision.opinions.push(PolicyOpinion { policy: PolicyName::Approval, mode, verdict: Verdict::Note(told) });
         }
-        if let Some(told) = forged::told(&state, event) {
+        if let Some(told) = forged::note(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { state.rules.integrity };
-            decision.answer.add(tie(Verdict::Note(told), mode), Direction::Advice);
+            decision.answer.add(apply_mode(Verdict::Note(told), mode), Direction::Advice);
             decision.changes.push(Change::ForgedTold);
         }
         if !state.attended {
-            decision.answer.ruling = unattended(decision.answer.ruling);
+            decision.answer.ruling = deny_without_human(decision.answer.ruling);
         }
 
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
@@ -97,19 +100,19 @@ impl ParsedEvent<'_> {
     }
 }
 
-/// What is left of a verdict in a policy's mode.
-fn tie(verdict: Verdict, mode: Mode) -> Verdict {
+/// Weakens a verdict to what the mode of its policy allows.
+fn apply_mode(verdict: Verdict, mode: Mode) -> Verdict {
     match (mode, verdict) {
         (Mode::Observe, _) => Verdict::Pass,
         (Mode::Advise, Verdict::Deny { reason } | Verdict::Ask { reason }) => Verdict::Context(reason),
-        // Said to the agent at its stop, it would keep the agent going.
+        // As text for the agent at its stop, this would keep the agent going.
         (Mode::Advise, Verdict::Continue { reason }) => Verdict::Note(reason),
         (Mode::Advise | Mode::Enforce, verdict) => verdict,
     }
 }
 
-/// Nobody is there to be asked.
-fn unattended(ruling: Ruling) -> Ruling {
+/// Without a human to ask, a question becomes a refusal.
+fn deny_without_human(ruling: Ruling) -> Ruling {
     match ruling {
         Ruling::Ask { reason, falls: Direction::Gate | Direction::Advice } => Ruling::Deny { reason },
         other => other,
@@ -130,7 +133,7 @@ mod tests {
             Verdict::Continue { reason: reason() },
             Verdict::Deny { reason: reason() },
         ];
-        let tied = |mode| all.clone().map(|verdict| tie(verdict, mode));
+        let tied = |mode| all.clone().map(|verdict| apply_mode(verdict, mode));
         assert_eq!(tied(Mode::Observe), [const { Verdict::Pass }; 5]);
         assert_eq!(
             tied(Mode::Advise),
@@ -148,7 +151,10 @@ mod tests {
     #[test]
     fn without_a_human_asking_is_denying() {
         let ask = Ruling::Ask { reason: "r".into(), falls: Direction::Advice };
-        assert_eq!(unattended(ask), Ruling::Deny { reason: "r".into() });
-        assert_eq!(unattended(Ruling::Continue { reason: "r".into() }), Ruling::Continue { reason: "r".into() });
+        assert_eq!(deny_without_human(ask), Ruling::Deny { reason: "r".into() });
+        assert_eq!(
+            deny_without_human(Ruling::Continue { reason: "r".into() }),
+            Ruling::Continue { reason: "r".into() }
+        );
     }
 }

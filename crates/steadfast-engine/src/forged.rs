@@ -1,19 +1,19 @@
-//! An event that no host sent: written down, shown to the human, and nothing else.
+//! An event that no host sent. Steadfast records it and shows it to the human; it has no other effect.
 
 use steadfast_model::{Change, Event, EventKind, Forged, Mode, PolicyName, PolicyOpinion, State, Verdict};
 
 use crate::PolicyDecision;
 
-/// What follows from a forged event: it is written down. Whoever sent it is answered nothing.
-pub(crate) fn noted(forged: &Forged) -> PolicyDecision {
+/// Records a forged event. The sender gets no answer.
+pub(crate) fn record(forged: &Forged) -> PolicyDecision {
     let told = forged.describe();
     let opinion =
         PolicyOpinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
     PolicyDecision { opinions: vec![opinion], changes: vec![Change::Forged(told)], ..PolicyDecision::default() }
 }
 
-/// What the human reads of forged events at the next stop.
-pub(crate) fn told(state: &State, event: &Event) -> Option<String> {
+/// Returns the note about forged events for the human, at the next stop.
+pub(crate) fn note(state: &State, event: &Event) -> Option<String> {
     if !matches!(event.kind, EventKind::Stop(_)) {
         return None;
     }

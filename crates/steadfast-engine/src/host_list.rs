@@ -1,5 +1,5 @@
-//! Following the list that a host keeps for its agent. The canonical copy is ours: what leaves the list open, is called
-//! otherwise or is completed by nobody we saw is noticed.
+//! Follows the task list that a host keeps for its agent. Steadfast's copy is the canonical one: it notices open items
+//! that leave the list, are renamed, or are completed outside this session.
 
 mod notice;
 
@@ -8,9 +8,9 @@ use steadfast_model::{
     Listed, Outcome, State, TaskId, TaskSource,
 };
 
-pub(crate) use notice::{Notice, name, said};
+pub(crate) use notice::{Notice, describe, name};
 
-/// What an event makes of our copy.
+/// The changes of an event to our copy.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Followed {
     pub(crate) items: Vec<ListItem>,
@@ -25,8 +25,8 @@ impl Followed {
     }
 }
 
-/// The call of an event that is about the list, where the user has it followed. A list that is written whole is its
-/// agent's own: a subagent's is not the session's.
+/// Returns the list call of an event, if the settings follow the host's list. A list that is written as a whole belongs
+/// to the agent that writes it, so a subagent's is not the session's.
 pub(crate) fn call<'e>(state: &State, event: &'e Event) -> Option<&'e ListCall> {
     let call = match &event.kind {
         EventKind::PreTool(call) => call,
@@ -38,13 +38,13 @@ pub(crate) fn call<'e>(state: &State, event: &'e Event) -> Option<&'e ListCall> 
     (state.rules.tasks_from == TaskSource::ClaudeTasks && own).then_some(list)
 }
 
-/// What a call that went through, or a look at the list, makes of our copy. `None`: nothing.
+/// Returns the changes to our copy by a successful call or by a reading of the list. `None`: no change.
 pub(crate) fn follow(state: &State, event: &Event) -> Option<Followed> {
     let none = HostList::default();
     let ours = state.list.as_deref().unwrap_or(&none);
     let mut followed = match &event.kind {
         EventKind::ListSeen(diff) => seen(ours, diff),
-        EventKind::ItemCompleted(told) => seen(ours, &said_of(ours, &told.item)),
+        EventKind::ItemCompleted(told) => seen(ours, &with_new_text(ours, &told.item)),
         EventKind::PostTool(_) => match call(state, event)? {
             ListCall::Look => return None,
             ListCall::Write { items, beyond } => written(ours, items, *beyond),
@@ -61,11 +61,11 @@ pub(crate) fn follow(state: &State, event: &Event) -> Option<Followed> {
     (!nothing).then_some(followed)
 }
 
-/// How much of a list was seen.
+/// The extent to which a list was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     Whole,
-    /// What is not there may be among the rest.
+    /// Missing items may be in the part that was not read.
     Part,
 }
 
@@ -73,7 +73,7 @@ fn whole(beyond: u32) -> Extent {
     if beyond == 0 { Extent::Whole } else { Extent::Part }
 }
 
-/// What is otherwise on the list than in our copy. What could not be read is as it was.
+/// Returns the differences between the list and our copy. Items that could not be read count as unchanged.
 pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent: Extent) -> ListDiff {
     let mut diff = ListDiff::default();
     let open = ours.items.iter().filter(|item| item.is_open()).count();
@@ -82,7 +82,7 @@ pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent:
         match ours.find(&item.id) {
             Some(known) if is_same(known, item) => {}
             Some(_) => diff.items.push(item.clone()),
-            // What was over before it was seen needs nobody.
+            // An item that was closed before it was first seen is not tracked.
             None if !item.is_open() => {}
             None if room > 0 => {
                 room -= 1;
@@ -98,8 +98,8 @@ pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent:
     diff
 }
 
-/// An item that is about to be completed, as it was before that: its text is said, not how it stands.
-fn said_of(ours: &HostList, item: &ListItem) -> ListDiff {
+/// Returns an item that is about to be completed with its present text and its former status.
+fn with_new_text(ours: &HostList, item: &ListItem) -> ListDiff {
     let now = match ours.find(&item.id) {
         Some(known) => ListItem {
             subject: item.subject.clone(),
@@ -129,7 +129,7 @@ fn seen(ours: &HostList, diff: &ListDiff) -> Followed {
             continue;
         };
         let now = ListItem {
-            // A check stays what it was when the item came.
+            // An item keeps the check that it came with.
             check: known.check.clone().or_else(|| item.check.clone()),
             proven: known.proven,
             ..item.clone()
@@ -146,11 +146,11 @@ fn seen(ours: &HostList, diff: &ListDiff) -> Followed {
         }
         followed.items.push(now);
     }
-    leave(ours, diff.gone.iter(), &mut followed);
+    remove(ours, diff.gone.iter(), &mut followed);
     followed
 }
 
-fn leave<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: &mut Followed) {
+fn remove<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: &mut Followed) {
     for id in gone {
         followed.gone.push(id.clone());
         let open = ours.find(id).filter(|item| item.is_open() && !item.proven);
@@ -158,8 +158,8 @@ fn leave<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: 
     }
 }
 
-/// A list without ids: items are known by their words. As many new ones as are missing are the missing ones renamed. Of a
-/// list that is too long to be seen whole, what is missing may be among the rest.
+/// Compares a list without ids by the texts of its items. If items are missing, the same number of new items counts as
+/// these items renamed. In a list that was not read as a whole, missing items may be in the rest.
 fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
     let mut followed = Followed { beyond, ..Followed::default() };
     let mut left: Vec<&ListItem> = ours.items.iter().collect();
@@ -201,7 +201,7 @@ fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
         followed.items.push(now);
     }
     if is_whole {
-        leave(ours, left.iter().map(|item| &item.id), &mut followed);
+        remove(ours, left.iter().map(|item| &item.id), &mut followed);
     }
     followed
 }
@@ -214,11 +214,11 @@ fn added(ours: &HostList, id: Option<&TaskId>, item: &Listed) -> Followed {
 
 fn edited(ours: &HostList, edit: &ListEdit) -> Option<Followed> {
     let id = edit.id.clone();
-    // An item from before this session's time is seen when the list is looked at.
+    // An item from before this session is added when the list is read.
     let known = ours.find(&id)?;
     let mut followed = Followed { beyond: ours.beyond, ..Followed::default() };
     if edit.removed {
-        leave(ours, std::iter::once(&id), &mut followed);
+        remove(ours, std::iter::once(&id), &mut followed);
         return Some(followed);
     }
     let mut now = known.clone();
@@ -245,8 +245,8 @@ fn fresh_item(id: TaskId, listed: &Listed) -> ListItem {
     ListItem { status: listed.status, check: listed.check.clone(), ..ListItem::new(id, listed.subject.clone()) }
 }
 
-/// The item that is about to be completed, where the evidence for it is missing. Its check is the one it came with, else
-/// the one that its text has now: others may have written that.
+/// Returns the item that is about to be completed if its check has not passed. The check that it came with counts
+/// first; its present text may be someone else's.
 pub(crate) fn unproven_item(state: &State, told: &ItemTold) -> Option<ListItem> {
     let known = state.list.as_deref().and_then(|list| list.find(&told.item.id));
     let item = match known {
@@ -256,7 +256,7 @@ pub(crate) fn unproven_item(state: &State, told: &ItemTold) -> Option<ListItem> 
     Some(item).filter(ListItem::needs_evidence)
 }
 
-/// What a call would complete without the evidence for it.
+/// Returns the items that a call would complete although their checks have not passed.
 pub(crate) fn unproven(state: &State, call: &ListCall) -> Vec<ListItem> {
     let none = HostList::default();
     let ours = state.list.as_deref().unwrap_or(&none);
@@ -270,7 +270,7 @@ pub(crate) fn unproven(state: &State, call: &ListCall) -> Vec<ListItem> {
             completed
                 .filter_map(|listed| match ours.items.iter().find(|item| item.subject == listed.subject) {
                     Some(item) => Some(item).filter(completes).cloned(),
-                    // It was never open.
+                    // The item was never open.
                     None => listed.check.is_some().then(|| fresh_item(TaskId::new(""), listed)),
                 })
                 .collect()

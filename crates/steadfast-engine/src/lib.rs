@@ -1,5 +1,14 @@
-//! The rules. Pure: no file, no clock, no randomness. The same state, event and facts give the same decision,
-//! whether they come from a hook, from a replayed transcript or from a test.
+//! The rules of Steadfast: they decide what a session may do. Pure: no file, no clock, no randomness. The same state,
+//! event and facts give the same decision, whether they come from a hook, a replayed transcript or a test.
+//!
+//! - [`needs`] names the facts that an event requires; [`decide`] turns state, event and facts into a
+//!   [`PolicyDecision`].
+//! - [`ParsedEvent`]: an event with its command line and its prompt, each parsed once.
+//! - [`Policy`]: a rule. [`POLICIES`] lists the six of them, one file each in `policy/`.
+//! - [`goal`]: what a human's prompt forbids, allows and names. `order`: what it orders about the plan.
+//! - [`drift`]: how far an action is from the goal. [`host_list`]: the task list that a host keeps.
+//!
+//! Start reading in `decide.rs`, then one policy, for example `policy/completion.rs`.
 
 mod claim;
 mod decide;

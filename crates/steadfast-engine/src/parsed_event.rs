@@ -8,8 +8,8 @@ use crate::drift::unix;
 use crate::goal::{self, Said};
 use crate::policy;
 
-/// An event as the rules take it. What its command line would do, and what its human says, is read when the first of
-/// them asks, and once: reading costs more than all the judging.
+/// An event as the policies read it. Its command line and its prompt are parsed once, when a policy first asks for
+/// them: parsing costs more than all judging.
 #[derive(Debug)]
 pub struct ParsedEvent<'e> {
     event: &'e Event,
@@ -21,7 +21,7 @@ pub struct ParsedEvent<'e> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
     pub path: String,
-    /// A link at its end is followed.
+    /// If the path ends in a link, the command follows it.
     pub at_end: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'e> ParsedEvent<'e> {
         Self { event, reading: OnceCell::new(), said: OnceCell::new() }
     }
 
-    /// The call that this event is about.
+    /// Returns the call that this event is about.
     pub(crate) fn call(&self) -> Option<&'e ToolCall> {
         match &self.event.kind {
             EventKind::PreTool(call) | EventKind::Permission(call) => Some(call),
@@ -39,20 +39,20 @@ impl<'e> ParsedEvent<'e> {
         }
     }
 
-    /// What the command line of its call would do. None: it has none.
+    /// Returns the effects of the call's command line. `None`: the call has none.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         let Action::Shell { command, .. } = &self.call()?.action else { return None };
         let context = || Context { cwd: unix(&self.event.cwd, &self.event.cwd).into_owned(), home: "~".to_owned() };
         let read = || {
             let mut reading = effects(command, &context());
-            // What stood behind the part that was read may do anything.
+            // The text after the part that was read may do anything.
             reading.parsed &= !self.event.cut;
             reading
         };
         Some(self.reading.get_or_init(read))
     }
 
-    /// The files that its call would write for certain: absolute paths.
+    /// Returns the absolute paths of the files that the call would certainly write.
     pub fn targets(&self) -> Vec<String> {
         const MOST: usize = 64;
         let cwd = &self.event.cwd;
@@ -74,7 +74,7 @@ impl<'e> ParsedEvent<'e> {
         paths.into_iter().take(MOST).collect()
     }
 
-    /// What its command line would touch, for who looks where that really is.
+    /// Returns the paths that its command line would touch, so that the caller can resolve links.
     pub fn touched(&self) -> Vec<Touched> {
         const MOST: usize = 64;
         if !matches!(self.event.kind, EventKind::PreTool(_)) {
@@ -83,13 +83,13 @@ impl<'e> ParsedEvent<'e> {
         let mut touched: Vec<Touched> = Vec::new();
         for effect in self.reading().into_iter().flat_map(|reading| &reading.effects) {
             let Some(path) = effect.path.as_deref().filter(|path| path.starts_with(['/', '~'])) else { continue };
-            // Of a pattern, the folders that are known.
+            // Of a pattern, the folders before its first wildcard.
             let known = match path.find(['*', '?']) {
                 Some(at) => path[..at].rsplit_once('/').map_or("", |(folder, _)| folder),
                 None => path,
             };
             let is_pattern = known.len() < path.len();
-            // Who removes a link removes the link.
+            // Removing a link does not follow it.
             let at_end = is_pattern || !matches!(effect.op, Op::Delete | Op::Move);
             let found = Touched { path: known.to_owned(), at_end };
             if !known.is_empty() && !touched.contains(&found) && touched.len() < MOST {
@@ -99,25 +99,25 @@ impl<'e> ParsedEvent<'e> {
         touched
     }
 
-    /// What a gate protects, as absolute paths.
+    /// Returns the paths that a gate protects, as absolute paths.
     pub fn protected(gate: &Gate) -> Vec<String> {
         let draft = gate.draft.iter().map(|draft| draft.path.as_str());
         let paths = gate.protected.iter().map(String::as_str).chain(draft);
         paths.map(|path| policy::absolute(path, &gate.root)).collect()
     }
 
-    /// The commands of git that its call uses and git does not know: aliases, as far as anybody can tell.
+    /// Returns the git subcommands of the call that are not git's own, and so may be aliases.
     pub fn unknown_git_words(&self) -> Vec<String> {
         self.reading().map(policy::unknown_git_words).unwrap_or_default()
     }
 
-    /// What the human says of the goal. None: they say nothing.
+    /// Returns the human's words about the goal. `None`: the event has none.
     pub(crate) fn said(&self) -> Option<&Said> {
         let text = goal::text(self.event)?;
         Some(self.said.get_or_init(|| goal::read(text)))
     }
 
-    /// What the human calls by its name without saying where it is.
+    /// Returns the names in the human's text that are no paths.
     pub fn names(&self) -> &[String] {
         self.said().map(|said| said.names.as_slice()).unwrap_or_default()
     }

@@ -1,9 +1,9 @@
-//! The same event through two wirings is counted once and answered the same.
+//! Counts an event that arrives through two wirings once, and answers it the same.
 
 use steadfast_model::{Answer, Change, Event, EventKind, LastStop, Seen, State, SubagentTasks, ToolCall, Vias, fnv};
 
-/// The answer already given, if this event has been here before.
-pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
+/// Returns the earlier answer if this event has been answered.
+pub(crate) fn earlier_answer(state: &State, event: &Event) -> Option<Answer> {
     if tool_key(event).is_some() {
         return earlier_call(state, event).map(|seen| seen.answer.repeated());
     }
@@ -11,8 +11,8 @@ pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
     Some(last.answer.repeated())
 }
 
-/// What an answer given again changes.
-pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
+/// Returns the changes for an answer that is given again.
+pub(crate) fn changes_of_repeat(state: &State, event: &Event) -> Vec<Change> {
     if let Some(seen) = earlier_call(state, event) {
         return vec![Change::Answered(Seen { vias: seen.vias.with(event.via), ..seen.clone() })];
     }
@@ -22,28 +22,28 @@ pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
     vec![answered_stop(event, LastStop { vias, ..last.clone() })]
 }
 
-/// What is kept of an answer for the same event coming again.
+/// Remembers an answer, in case the same event comes again.
 pub(crate) fn remember(state: &State, event: &Event, answer: &Answer) -> Option<Change> {
     if let Some(key) = tool_key(event) {
         return Some(Change::Answered(Seen { key, vias: Vias::of(event.via), answer: answer.repeated() }));
     }
     let key = stop_key(event)?;
-    // A subagent without a task is never refused: nothing has to be remembered of it.
+    // A subagent without a task is never refused, so nothing is remembered.
     if is_subagents(event) && held(state, event).is_none() {
         return None;
     }
     Some(answered_stop(event, LastStop { key, vias: vec![event.via], answer: answer.repeated() }))
 }
 
-/// A call that was answered through other wirings, but not yet through this one. A second one through the same wiring is
-/// a new call, even under the same id: some models count theirs anew with every answer.
+/// Returns a call that was answered through other wirings, but not yet through this one. A second one through the same
+/// wiring is a new call, even under the same id: some models count their ids from the start in every answer.
 fn earlier_call<'a>(state: &'a State, event: &Event) -> Option<&'a Seen> {
     let key = tool_key(event)?;
     state.seen.iter().find(|seen| seen.key == key && !seen.vias.contains(event.via))
 }
 
-/// A stop that was answered through other wirings, but not yet through this one. A second stop through the same
-/// wiring is a new stop, even if the agent says the same words.
+/// Returns a stop that was answered through other wirings, but not yet through this one. A second stop through the same
+/// wiring is a new stop, even if the agent repeats its words.
 fn earlier_stop<'a>(state: &'a State, event: &Event) -> Option<&'a LastStop> {
     let key = stop_key(event)?;
     let last = if is_subagents(event) { &held(state, event)?.last } else { &state.stop.last };
@@ -72,7 +72,7 @@ fn tool_key(event: &Event) -> Option<u64> {
         _ => return None,
     };
     let id = call.id.as_ref()?.as_str().as_bytes();
-    // Under the same id, another tool or another input is another call.
+    // The same id with another tool or input is another call.
     let input = event.input.unwrap_or_default().to_le_bytes();
     Some(fnv([&[phase][..], id, call.tool.as_bytes(), &input]))
 }

@@ -1,11 +1,11 @@
-//! A prompt that the agent itself had somebody say wakes the session, and is no word of the human's.
+//! Prompts that the agent scheduled or sent itself. They wake the session but are not the human's word.
 
 use steadfast_model::{Event, EventKind, PromptOrigin, State};
 
 use crate::goal;
 
-/// What the human reads where such a prompt would have counted: what does instead.
-pub(crate) fn told(state: &State, event: &Event) -> Option<String> {
+/// Tells the human which command has the effect that such a prompt would have had.
+pub(crate) fn note(state: &State, event: &Event) -> Option<String> {
     let EventKind::Prompt { text, origin: PromptOrigin::Scheduled | PromptOrigin::Machine, .. } = &event.kind else {
         return None;
     };

@@ -1,4 +1,4 @@
-//! What every event does to a session, whatever the policies say.
+//! The changes that an event makes to a session under every policy.
 
 use steadfast_model::{
     Action, Answer, Change, Effect, Event, EventKind, Fact, Facts, GateScope, HostList, ListChange, Outcome,
@@ -15,7 +15,7 @@ pub(crate) fn of_event(state: &State, event: &ParsedEvent<'_>, facts: &Facts) ->
     }
     changes.extend(facts.hosts.clone().filter(|hosts| *hosts != state.hosts).map(Change::Hosted));
     match &event.kind {
-        // A compaction is no new start: what ran before it runs on.
+        // A compaction does not start a session: everything continues.
         EventKind::SessionStart { source: StartSource::Compact } => {}
         EventKind::SessionStart { .. } => changes.push(Change::Started),
         EventKind::SessionEnd { reason } => changes.push(Change::Ended { reason: reason.clone() }),
@@ -25,7 +25,7 @@ pub(crate) fn of_event(state: &State, event: &ParsedEvent<'_>, facts: &Facts) ->
                 changes.push(Change::Attended(true));
             }
         }
-        // A background subagent that works does not make a main thread that only talks any busier.
+        // Calls of a background subagent do not make a main thread that only talks busy.
         EventKind::PreTool(_) if event.agent.is_none() => changes.push(Change::ToolCalled),
         EventKind::PostTool(result) => match (&result.outcome, &result.call.action) {
             (Outcome::Interrupted, _) => changes.push(Change::Interrupted),
@@ -52,7 +52,7 @@ pub(crate) fn of_event(state: &State, event: &ParsedEvent<'_>, facts: &Facts) ->
                 }
             }
         }
-        // Whoever looked up the plan gave the ledger what it lacked of the list.
+        // The lookup of the plan also updated the ledger from the list.
         EventKind::Stop(_) if matches!(facts.plan, Fact::Known(_)) => {
             if state.list.as_ref().is_some_and(|list| list.unkept) {
                 changes.push(Change::List(ListChange::Kept));
@@ -87,7 +87,8 @@ pub(crate) fn of_event(state: &State, event: &ParsedEvent<'_>, facts: &Facts) ->
     changes
 }
 
-/// What may be written to take it back: as the plan says, and no longer than its task is in progress.
+/// Returns the paths that may be written to undo a breach of a must-not: those in the plan, while their task is in
+/// progress.
 fn taking_back(state: &State, event: &Event, facts: &Facts) -> Option<Change> {
     let mut found = match &facts.plan {
         Fact::Known(plan) => {
@@ -104,7 +105,7 @@ fn taking_back(state: &State, event: &Event, facts: &Facts) -> Option<Change> {
     (found != state.taking_back).then_some(Change::TakingBack(found))
 }
 
-/// What the plan of this session says must not happen, as of this look at it. Another's plan holds nobody else.
+/// Returns the must-nots of this session's plan. They bind no other session.
 fn must_nots(state: &State, facts: &Facts) -> Option<Change> {
     let Fact::Known(plan) = &facts.plan else { return None };
     let own = plan.as_ref().filter(|plan| state.is_bound(plan));
@@ -112,11 +113,11 @@ fn must_nots(state: &State, facts: &Facts) -> Option<Change> {
     (found != state.must_nots).then_some(Change::MustNots(found))
 }
 
-/// A journal this long is brought into the ledger, and so bounded, also in a session that never ends. A lone writer pays
-/// for two `fsync` when it closes the database, so a stop does so only past this size.
+/// Bytes of a journal at which a stop drains it into the ledger, which bounds the journal of a session that never ends.
+/// A lone writer pays two `fsync` when it closes the database, so a stop drains only a journal of this size.
 const LONG_JOURNAL: u64 = 1 << 20;
 
-/// The upkeep after a decision: claims, journal, the files beside it, another session's gate.
+/// Returns the effects after a decision: claims, journal, the files beside it, another session's gate.
 pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &PolicyDecision) -> Vec<Effect> {
     let mut effects = Vec::new();
     if let EventKind::SessionStart { .. } = &event.kind {
@@ -138,7 +139,7 @@ pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &PolicyDecision) ->
     effects
 }
 
-/// The human answered here what another session had proposed.
+/// The human answered here about another session's draft.
 fn tell_owner(event: &Event, decision: &PolicyDecision) -> Option<Effect> {
     let opening = decision.changes.iter().find_map(|change| match change {
         Change::GateOpened(opening) => Some(opening.clone()),
@@ -152,7 +153,7 @@ fn tell_owner(event: &Event, decision: &PolicyDecision) -> Option<Effect> {
     (owner != event.session).then_some(Effect::TellOwner { session: owner, opening })
 }
 
-/// What the answer makes of the event: a subagent that may not stop has not stopped.
+/// Returns the change that depends on the answer: a subagent that may not stop has not stopped.
 pub(crate) fn close(event: &Event, answer: &Answer) -> Option<Change> {
     let agent = event.agent.as_ref()?;
     let stopped = matches!(event.kind, EventKind::SubagentStop(_)) && !matches!(answer.ruling, Ruling::Continue { .. });

@@ -18,36 +18,35 @@ use crate::redacted::Redacted;
 use crate::sender::Noted;
 use crate::{host_list, process, sender, settings, speaker};
 
-/// A payload longer than this is not read to its end.
+/// The most bytes of a payload that are read.
 const PAYLOAD: u64 = 64 << 20;
 
-/// What the process around a hook says of itself.
+/// The facts about the process of a hook.
 #[derive(Clone, Debug)]
 pub struct HookEnvironment {
     pub now: Millis,
     pub cwd: PathBuf,
-    /// The checkout a session was started in, as the host's environment names it.
+    /// The checkout that the session started in, from the host's environment.
     pub project: Option<PathBuf>,
     pub session: Option<SessionId>,
     pub attended: Option<bool>,
-    /// The process that made the socket on standard input, where it is one.
+    /// The process that made the socket on standard input, if it is a socket.
     pub peer: Option<u32>,
-    /// A host other than the one we are wired into, as the environment names it.
+    /// A host other than the one in the call, named by the environment.
     pub other_host: Option<&'static str>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
-    /// The file that is there once the run which started this session has spent its budget. Sessions of nobody's run have
-    /// none, and nothing is looked at for them.
+    /// A file that exists once the run of this session has spent its budget. A session outside of a run has no such
+    /// file, and the hook does not look for one.
     pub run_spent: Option<PathBuf>,
-    /// Where the hosts keep the user's settings. Asked for once in the life of a checkout: nobody else reads that much of
-    /// the environment.
+    /// Returns where the hosts keep the user's settings. Called once in the life of a checkout, because it reads much
+    /// of the environment.
     pub homes: fn() -> Option<Homes>,
-    /// The paths by which this program is installed. Asked for where a call names it.
+    /// Returns the paths by which this program is installed. Called only if a call may name one.
     pub programs: fn() -> Vec<PathBuf>,
-    /// Who asks the list that tasks are kept in elsewhere, where the settings name one.
+    /// Reads the external tracker that holds the tasks, if the settings name one.
     pub follow: Follow,
-    /// Which of its lists of tasks the host uses, as its environment names it. Asked for where a followed list is looked
-    /// at, and nowhere else.
+    /// Returns which of its task lists the host uses, from its environment. Called only when a followed list is read.
     pub task_list: fn() -> Option<String>,
 }
 
@@ -57,33 +56,33 @@ impl HookEnvironment {
         HookContext { run_spent: self.run_spent.as_deref(), homes, follow, programs }
     }
 
-    /// Where to look for a place: where the event happened, where the hook was started, where the session began.
+    /// The folders to search for a place: those of the event, of the hook and of the session.
     pub(crate) fn directories<'a>(&'a self, cwd: &'a Path) -> impl Iterator<Item = &'a Path> {
         [Some(cwd), Some(self.cwd.as_path()), self.project.as_deref()].into_iter().flatten()
     }
 }
 
-/// What came of one event.
+/// The result of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookAnswer {
-    /// What goes to standard output, or nothing.
+    /// The text for standard output, if any.
     pub said: Option<String>,
-    /// What is begun in the background when the host has its answer.
+    /// Work to start in the background after the answer.
     pub background: Vec<BackgroundWork>,
 }
 
-/// Work that takes longer than a hook may.
+/// Work that takes too long for a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackgroundWork {
-    /// Ask the user's command about the goal of a session.
+    /// Run the user's command that refines the goal of a session.
     Refine {
         /// The root of the checkout.
         root: PathBuf,
         session: SessionId,
-        /// The number of the human's prompt that set or changed it.
+        /// The number of the user's prompt that set or changed the goal.
         prompt: u64,
     },
-    /// Read from history which files change together.
+    /// Find in the history which files change together.
     FindNeighbours {
         /// The root of the checkout.
         root: PathBuf,
@@ -101,9 +100,9 @@ impl BackgroundWork {
     }
 }
 
-/// The answer to one event: whatever a host sends, and however our own code panics, there is one.
+/// Answers one event. There is always an answer, whatever the host sends, and even if our code panics.
 ///
-/// That it comes in time is for whoever owns the process to see to. Where it does not, [`fallback`] answers.
+/// The caller is responsible for the time limit. When it expires, [`fallback`] answers.
 pub fn answer(call: &HookCall, around: &HookEnvironment, stdin: impl Read) -> HookAnswer {
     std::panic::set_hook(Box::new(|_| {}));
     let done = match catch_unwind(AssertUnwindSafe(|| work(call, around, stdin))) {
@@ -129,11 +128,12 @@ fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<Ho
     };
     let mut event = match decode(call.host, call.via, &call.event, payload, &outside) {
         Ok(event) => event,
-        // It reads the settings of the host that we are wired into, and is no session of ours: it continues.
+        // Another host reads the settings of the one that we are installed for. This is not a session of ours, so it
+        // continues.
         Err(WireError::OtherHost(_)) => return Ok(HookAnswer::default()),
         Err(error) => return Err(error.to_string()),
     };
-    // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
+    // Hooks in the user's own settings run in every folder, but only act where `init` left state.
     let Some(place) = home_of(&event, around) else { return Ok(HookAnswer::default()) };
     if is_for_humans(&event) && event.attended != Some(false) {
         let may_be = sender::may_be_attended(&place, around.peer);
@@ -157,18 +157,18 @@ fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<Ho
     if call.host == Host::Codex {
         name_program(&mut answer, around.programs);
     }
-    // What was read has a name.
+    // The event was parsed, so its name is valid.
     let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
     let done_later = effects.iter().chain(&upkeep);
     let background = done_later.filter_map(|effect| BackgroundWork::of(effect, &place.root, &session)).collect();
     Ok(HookAnswer { said, background })
 }
 
-/// What comes with an event: who sent it, and what its payload says beside it.
+/// Collects the facts that arrive with an event: its sender, and other fields of its payload.
 fn seen(place: &Place, around: &HookEnvironment, event: &Event, payload: &[u8], known: Vec<Noted>) -> Facts {
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
-    // A session that was begun before we were called for it had no start.
+    // If our hooks were installed during a session, they did not see its start.
     let is_new = starts || (speaks && known.is_empty());
     let transcript = starts.then(|| transcript_path(payload)).flatten();
     Facts {
@@ -180,7 +180,7 @@ fn seen(place: &Place, around: &HookEnvironment, event: &Event, payload: &[u8], 
     }
 }
 
-/// The event of a payload, and before it what the host's list of tasks says.
+/// Handles the event of a payload, after the changes in the host's task list.
 fn handle(
     mut checkout: SessionCheckout<'_>,
     mut event: Redacted,
@@ -191,7 +191,7 @@ fn handle(
     if host_list::is_of_unfollowed(&event, source) {
         return Ok(PolicyDecision::default());
     }
-    let look = |state| host_list::seen(&checkout.around, around.task_list, state, &event);
+    let look = |state| host_list::changes(&checkout.around, around.task_list, state, &event);
     let noticed = match checkout.state().and_then(look) {
         Some(list_seen) => Some(checkout.handle(&Redacted::of(list_seen), Facts::default())?.answer),
         None => None,
@@ -199,12 +199,13 @@ fn handle(
     host_list::pass_over(event.event_mut(), source);
     let mut decision = checkout.handle(&event, seen)?;
     if let Some(noticed) = noticed {
-        decision.answer = host_list::told(&event, noticed, decision.answer);
+        decision.answer = host_list::merge_answers(&event, noticed, decision.answer);
     }
     Ok(decision)
 }
 
-/// Whether it matters for this event who sits before the host. Rare enough to look.
+/// Returns whether it matters for this event that a human operates the host. Such events are rare, so the check may be
+/// slow.
 fn is_for_humans(event: &Event) -> bool {
     match &event.kind {
         EventKind::Prompt { text, .. } => {
@@ -218,11 +219,11 @@ fn is_for_humans(event: &Event) -> bool {
     }
 }
 
-/// Where every login shell looks.
+/// The folders that every login shell searches.
 const EVERYWHERE: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/// Codex runs commands in a login shell, whose `PATH` may lack what its hooks find: an agent that is told to call us is
-/// told where we are.
+/// Codex runs commands in a login shell, whose `PATH` may differ from that of its hooks. So a text that names our
+/// command also gets its full path.
 fn name_program(answer: &mut Answer, programs: fn() -> Vec<PathBuf>) {
     let text = match &mut answer.ruling {
         Ruling::Continue { reason } | Ruling::Deny { reason } => Some(reason),
@@ -236,8 +237,8 @@ fn name_program(answer: &mut Answer, programs: fn() -> Vec<PathBuf>) {
     }
 }
 
-/// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a
-/// place that knows it comes before one that does not.
+/// Returns the place of a session. The session may change to another repository or leave all of them, so a place that
+/// knows it is preferred.
 fn home_of(event: &Event, around: &HookEnvironment) -> Option<Place> {
     let mut first = None;
     for directory in around.directories(event.cwd.as_ref()) {

@@ -4,13 +4,13 @@ use std::path::Path;
 use steadfast_hosts::install::link_call;
 use steadfast_model::{Host, UnknownName, Via};
 
-/// `steadfast hook --host H --via V EVENT`, as it stands in a host's settings. Read by hand: an argument parser costs
-/// more than all the rest.
+/// `steadfast hook --host H --via V EVENT`, as the host's settings call it. Parsed by hand, because an argument parser
+/// would take longer than the rest of the hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCall {
     pub host: Host,
     pub via: Via,
-    /// The event in the host's spelling.
+    /// The event, as the host spells it.
     pub event: String,
 }
 
@@ -25,18 +25,18 @@ pub enum CallError {
 }
 
 impl HookCall {
-    /// What a link to the binary is called with by its name: the hosts' settings name one for each event.
+    /// Parses the name of a link to the binary. The hosts' settings call one link for each event.
     pub fn of_link(argv0: &OsStr) -> Option<Self> {
         let (host, via, event) = link_call(Path::new(argv0).file_name()?.to_str()?)?;
         Some(Self { host, via, event: event.to_owned() })
     }
 
-    /// What follows `steadfast hook` for the same call.
+    /// Returns the words after `steadfast hook` for the same call.
     pub fn words(&self) -> [&str; 5] {
         ["--host", self.host.as_str(), "--via", self.via.as_str(), &self.event]
     }
 
-    /// Reads what follows `steadfast hook`.
+    /// Parses the words after `steadfast hook`.
     pub fn parse(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Result<Self, CallError> {
         let (mut host, mut via, mut event) = (None, None, None);
         let mut arguments = arguments.into_iter().map(|argument| argument.as_ref().to_string_lossy().into_owned());

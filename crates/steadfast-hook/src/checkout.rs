@@ -1,4 +1,4 @@
-//! The real world: a checkout, its state on the disk, and what a hook knows of the process around it.
+//! The real [`World`]: a checkout, its state on disk, and the facts about the hook's process.
 
 use std::borrow::Borrow;
 use std::cell::OnceCell;
@@ -14,13 +14,13 @@ use steadfast_model::{
 use steadfast_store::ledger::LedgerError;
 use steadfast_store::{ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, log_line, settle_checkout};
 
-use crate::drain::{drain_all, drain_now, take_in_late};
+use crate::drain::{add_late_events, drain_all, drain_now};
 use crate::follow::{Follow, FollowResult};
 use crate::pipeline::{World, handle};
 use crate::redacted::Redacted;
 use crate::{effects, facts};
 
-/// How long one event waits for another of the same session.
+/// The longest wait for another event of the same session.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
@@ -45,25 +45,25 @@ impl EventError {
     }
 }
 
-/// Takes a session one event further, for a command: hooks and commands go the same way.
+/// Handles one event for a command, in the same way as for a hook.
 ///
-/// If the event could not be written down, nothing was decided: a refusal that is not on the account must not be given.
+/// If the event cannot be recorded, there is no decision: a refusal that does not count must not be given.
 pub fn handle_event(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, EventError> {
     let decision = SessionCheckout::new(place, config, HookContext::COMMAND, None)
         .handle(&Redacted::of(event), Facts::default())?;
     Ok(decision.answer)
 }
 
-/// What the process of a hook knows besides its checkout. A command knows none of it.
+/// The facts about a hook's process apart from its checkout. A command has none of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HookContext<'a> {
-    /// The file that is there once the run of this session has spent its budget.
+    /// A file that exists once the run of this session has spent its budget.
     pub(crate) run_spent: Option<&'a Path>,
-    /// Where the hosts keep the user's settings.
+    /// Returns where the hosts keep the user's settings.
     pub(crate) homes: fn() -> Option<Homes>,
-    /// Asks the list that tasks are kept in elsewhere.
+    /// Reads the external tracker that holds the tasks.
     pub(crate) follow: Follow,
-    /// The paths by which this program is installed.
+    /// Returns the paths by which this program is installed.
     pub(crate) programs: fn() -> Vec<PathBuf>,
 }
 
@@ -77,22 +77,21 @@ pub(crate) struct SessionCheckout<'a> {
     pub(crate) place: &'a Place,
     pub(crate) config: &'a ConfigFiles,
     pub(crate) around: HookContext<'a>,
-    /// The state of the first event's session, where it was read before.
+    /// The state of the first event's session, if it was read before.
     glance: Option<Glance>,
-    /// Of the configuration files.
+    /// The stamp of the configuration files.
     stamp: OnceCell<u64>,
-    /// What they say; none where they cannot be read.
+    /// Their rules; `None` if they cannot be read.
     rules: OnceCell<Option<Rules>>,
     /// Events for other sessions that follow from this one.
-    pub(crate) told: Vec<Event>,
+    pub(crate) follow_ups: Vec<Event>,
 }
 
-/// The state before an event.
 #[derive(Debug)]
 pub(crate) enum Before {
-    /// With its place in the journal.
+    /// Includes its position in the journal.
     Known(Glance),
-    /// The session begins.
+    /// The session starts with this event.
     New(State),
 }
 
@@ -113,34 +112,34 @@ impl<'a> SessionCheckout<'a> {
         glance: Option<Glance>,
     ) -> Self {
         let (stamp, rules) = (OnceCell::new(), OnceCell::new());
-        Self { place, config, around, glance, stamp, rules, told: Vec::new() }
+        Self { place, config, around, glance, stamp, rules, follow_ups: Vec::new() }
     }
 
-    /// An event, and what other sessions are told because of it.
+    /// Handles an event, and the events for other sessions that follow from it.
     pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<PolicyDecision, EventError> {
         let decision = handle(self, event, seen)?;
-        while let Some(told) = self.told.pop() {
+        while let Some(told) = self.follow_ups.pop() {
             let (at, session) = (told.at, told.session.clone());
             if let Err(error) = handle(self, &Redacted::of(told), Facts::default()) {
-                self.log(at, &format!("session {session} was not told that its gate is open: {error}"));
+                self.log(at, &format!("cannot tell session {session} that its gate is open: {error}"));
             }
         }
         Ok(decision)
     }
 
-    /// The state of the session that comes next, where it is known.
+    /// The state of the next event's session, if it is known.
     pub(crate) fn state(&self) -> Option<&State> {
         self.glance.as_ref().map(Glance::state)
     }
 
-    /// Where the tasks of this checkout are kept, as the configuration says now.
+    /// Returns where the tasks of this checkout are, by the current configuration.
     pub(crate) fn tasks_from(&self, now: Millis) -> TaskSource {
         let known = self.state();
         let new = self.new_rules(known, now);
         new.map(|new| new.rules.tasks_from).or(known.map(|state| state.rules.tasks_from)).unwrap_or_default()
     }
 
-    /// The configuration, if it is not the one that a session knows. A file that cannot be read changes nothing.
+    /// Returns the configuration if it differs from the one that a session knows. An unreadable file changes nothing.
     pub(crate) fn new_rules(&self, known: Option<&State>, now: Millis) -> Option<NewRules> {
         let stamp = *self.stamp.get_or_init(|| self.config.stamp());
         if stamp == known.map_or(0, |state| state.rules_stamp) {
@@ -185,7 +184,7 @@ impl World for SessionCheckout<'_> {
     fn begin(&mut self, event: &Event) -> Before {
         let Event { at, kind, .. } = event;
         let begins = matches!(kind, EventKind::SessionStart { .. });
-        // A run makes and removes the checkouts of its agents with their units.
+        // A run creates and removes the checkouts of its agents, so their state never moves.
         if self.around.run_spent.is_none()
             && (begins || matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)))
             && let Err(error) = settle_checkout(self.place, *at)
@@ -197,13 +196,14 @@ impl World for SessionCheckout<'_> {
             self.glance = None;
         }
         let before = self.before(event);
-        // A stop reads the plan from the ledger, which has to have what the journal has of the host's list.
+        // A stop reads the plan from the ledger, so the ledger needs the journal's changes to the host's task list
+        // first.
         let state: &State = before.borrow();
         if matches!(kind, EventKind::Stop(_))
             && state.list.as_ref().is_some_and(|list| list.unkept)
             && let Err(error) = drain_now(self.place, &self.files(event))
         {
-            self.log(*at, &format!("the host's task list is not in the ledger yet: {error}"));
+            self.log(*at, &format!("cannot copy the host's task list into the ledger yet: {error}"));
         }
         before
     }
@@ -232,7 +232,7 @@ impl World for SessionCheckout<'_> {
             files.leave_late(event).map_err(EventError::files(&files))?;
         }
         let (_, decision) = updated?;
-        take_in_late(&files)?;
+        add_late_events(&files)?;
         Ok(decision)
     }
 
@@ -241,7 +241,7 @@ impl World for SessionCheckout<'_> {
     }
 }
 
-/// The line of the journal for an event and what was decided.
+/// Builds the journal line for an event and its decision.
 pub(crate) fn record(event: Event, facts: Facts, decision: &PolicyDecision) -> Record {
     let PolicyDecision { opinions, answer, changes, effects, upkeep: _ } = decision;
     Record {

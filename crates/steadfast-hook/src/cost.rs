@@ -1,11 +1,11 @@
-//! What a session cost since its loop began, by what its host wrote down.
+//! The cost of a session since its loop started, from the host's transcript.
 
 use steadfast_hosts::price::Prices;
 use steadfast_hosts::transcript::Cost;
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
-/// In millionths of a US dollar. None: nobody knows where the session is written down.
+/// Returns millionths of a US dollar. `None`: the transcript of the session is unknown.
 pub fn cost_since(place: &Place, config: &ConfigFiles, session: &SessionId, since: Millis) -> Option<u64> {
     let files = SessionFiles::of(place, session);
     let transcript = files.noted_transcript()?;
@@ -16,7 +16,7 @@ pub fn cost_since(place: &Place, config: &ConfigFiles, session: &SessionId, sinc
     };
     let cost = before.clone().look(&transcript, since, &prices);
     if cost != before {
-        // What is not kept is read again.
+        // If this cannot be saved, the next call reads the transcript again.
         let _ = files.note_cost(&cost.to_text());
     }
     Some(cost.micro_usd())

@@ -1,4 +1,4 @@
-//! Journals into the ledger, each line exactly once.
+//! Copies journals into the ledger, each line exactly once.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use steadfast_store::{Place, SessionFiles, log_line, read_lines};
 
 use crate::checkout::{EventError, LOCK_WAIT, record};
 
-/// How long the start of a session may spend on journals other sessions left behind.
+/// The longest time that the start of a session spends on the journals of other sessions.
 const DRAIN_ALL: Duration = Duration::from_millis(250);
 
-/// Brings a session's journal into the ledger, and begins it anew where it has grown large.
+/// Copies a session's journal into the ledger, and rotates a journal that has grown large.
 pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), EventError> {
-    take_in_late(files)?;
+    add_late_events(files)?;
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
     let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(EventError::files(files))?;
@@ -23,11 +23,12 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), EventError
         None => cursor.file_start == first && cursor.offset == files.journal_bytes(),
     };
     if offset > 0 && known.as_ref().is_some_and(|cursor| !continues(cursor)) {
-        // The journal was begun anew since, or an older one was put back.
+        // The journal was rotated since, or an older one was restored.
         (first, lines) = read_lines(files.dir(), 0).map_err(EventError::files(files))?;
     }
     if !lines.is_empty() {
-        // What the ledger has must not vanish from the journal with the power: its sequence would be given twice.
+        // Lines in the ledger must survive a power cut in the journal, too: otherwise their sequence numbers would be
+        // used twice.
         files.sync().map_err(EventError::files(files))?;
         ledger.drain(files.session(), first, lines)?;
     }
@@ -37,12 +38,12 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), EventError
     Ok(())
 }
 
-/// The same with a ledger that is opened for it.
+/// Does the same, and opens the ledger for it.
 pub(crate) fn drain_now(place: &Place, files: &SessionFiles) -> Result<(), EventError> {
     drain(files, &mut Ledger::open(&place.state)?)
 }
 
-/// Journals of sessions that died, or whose last stop found the ledger locked. As many as there is time for.
+/// Copies the journals of sessions that died, or whose last stop found the ledger locked, as far as the time allows.
 pub(crate) fn drain_all(place: &Place, now: Millis) {
     let started = Instant::now();
     let Ok(mut ledger) = Ledger::open(&place.state) else { return };
@@ -56,9 +57,9 @@ pub(crate) fn drain_all(place: &Place, now: Millis) {
     }
 }
 
-/// Gives late events their place in the journal. They were answered already: nothing is looked up for them, so no refusal
-/// is counted that was not given.
-pub(crate) fn take_in_late(files: &SessionFiles) -> Result<(), EventError> {
+/// Adds late events to the journal. They were answered already, so no facts are read for them, and no refusal counts
+/// that was not given.
+pub(crate) fn add_late_events(files: &SessionFiles) -> Result<(), EventError> {
     for late in files.late() {
         let event = &late.event;
         let fresh = || State::new(event.session.clone(), event.host, event.at);

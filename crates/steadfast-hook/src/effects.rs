@@ -1,4 +1,4 @@
-//! What is done after a decision, in its order. Each effect may be done again.
+//! Carries out the effects of a decision, in order. Each effect may run twice.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::drain::drain_now;
 use crate::gate;
 use crate::restoring::Restoring;
 
-/// Carries out the effects. An effect that fails is logged: its event is in the journal, and the host waits.
+/// Carries out the effects. A failed effect is only logged: its event is in the journal already, and the host waits.
 pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decision: &mut PolicyDecision) {
     let mut restoring = Restoring::begin();
     for effect in decision.effects.iter().chain(&decision.upkeep) {
@@ -27,9 +27,12 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
         }
     }
     if let Err(error) = restoring.finish(checkout.place) {
-        checkout.log(event.at, &format!("session {}: the files left to put back: {error}", event.session));
+        checkout.log(
+            event.at,
+            &format!("session {}: cannot record the files that are left to put back: {error}", event.session),
+        );
     }
-    restoring.tell(&mut decision.answer);
+    restoring.report(&mut decision.answer);
 }
 
 fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Effect) -> Result<(), EventError> {
@@ -58,7 +61,7 @@ fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Eff
             files.note_transcript(Path::new(path)).map_err(EventError::files(&files))?;
         }
         Effect::TellOwner { session, opening } => tell_owner(checkout, event, session, opening),
-        // `Restoring` does these: the answer says what came of them.
+        // `Restoring` does these, because the answer reports the result.
         Effect::Restore { .. }
         // Draining the journal does these.
         | Effect::DrainJournal { .. }
@@ -69,17 +72,18 @@ fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Eff
         | Effect::BindLoop { .. }
         | Effect::LoopWaits { .. }
         | Effect::FollowList { .. }
-        // The hook begins these after its answer.
+        // The hook starts these after its answer.
         | Effect::Refine { .. }
         | Effect::FindNeighbours => {}
     }
     Ok(())
 }
 
-/// A human answered here what another session had proposed: that one must not close the gate again from memory.
+/// A human answered here what another session had proposed. Tells that session, so that it does not close the gate
+/// again from memory.
 fn tell_owner(checkout: &mut SessionCheckout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
     let known = SessionFiles::of(checkout.place, owner).peek();
     let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
     let kind = EventKind::GateOpened(opening.clone());
-    checkout.told.push(Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind));
+    checkout.follow_ups.push(Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind));
 }

@@ -5,15 +5,15 @@ use steadfast_store::{Later, Place, SessionFiles, gate_for, has_marker_before, l
 use crate::answer::HookEnvironment;
 use crate::call::HookCall;
 
-/// The answer when there is none: from arguments, environment and gate markers alone.
+/// Returns the answer when the normal way fails, from arguments, environment and gate markers alone.
 ///
-/// Advice fails silent. Before a tool, a closed gate fails closed.
+/// Advice fails silently. Before a tool, a closed gate fails closed.
 pub fn fallback(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<String> {
     let mut directories = around.directories(&around.cwd);
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
-    // One whose start is not known counts as later than the draft that waits.
+    // A session with an unknown start counts as later than the waiting draft.
     let started_at = around.session.as_ref().and_then(|session| SessionFiles::of(&place, session).peek());
     let later = Later { started_at: started_at.map_or(around.now, |state| state.started_at), known: None };
     let gate = gate_for(&place, around.session.as_ref(), later, around.now)?;
@@ -21,8 +21,8 @@ pub fn fallback(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<
     encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }
 
-/// What is said before a tool when not even the markers can be read in time: a refusal, where one has the name of a gate
-/// that would stand before this call. Only names are looked at.
+/// Returns the answer before a tool when even the markers cannot be read in time: a refusal, if the name of a marker
+/// matches a gate before this call. It only reads file names.
 pub fn last_word(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<String> {
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
     let mut directories = around.directories(&around.cwd);

@@ -1,31 +1,32 @@
 use steadfast_model::{Event, EventKind, Fact, PlanView, State};
 use steadfast_store::{ConfigFiles, Place};
 
-/// Brings the plan of a checkout up to date with the list that its tasks are kept in. Who starts programs does it, within
-/// a time of its own; here it is only asked for, where the settings name such a list.
+/// Updates the plan of a checkout from the external tracker that holds its tasks. The caller provides it, because it
+/// starts programs, within its own time limit. The hook only calls it if the settings name a tracker.
 pub type Follow = fn(&Place, &ConfigFiles) -> FollowResult;
 
-/// What came of it.
+/// The result of following a tracker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FollowResult {
-    /// What the plan that follows it is called by.
+    /// The source of the plan that follows it.
     pub source: String,
-    /// What happened there since, a line each.
+    /// The changes there since the last call, one line each.
     pub lines: Vec<String>,
-    /// Why it is not known.
+    /// The reason, if the tracker could not be read.
     pub failed: Option<String>,
 }
 
 impl FollowResult {
-    /// How many lines are told, and journalled.
+    /// The most lines that are reported and journalled.
     const TOLD: usize = 8;
 
-    /// Whether it is asked for: where a verdict on the tasks is due, and at the start.
+    /// Returns whether this event needs it: a stop, which judges the tasks, or a start.
     pub(crate) fn is_due(event: &Event) -> bool {
         event.agent.is_none() && matches!(event.kind, EventKind::Stop(_) | EventKind::SessionStart { .. })
     }
 
-    /// The plan as it was read here. Nobody is held by tasks of which it is not known how they stand.
+    /// Returns the plan as read here. If the tracker cannot be read, the plan is `Unknown`, and the stop gate lets the
+    /// session stop.
     pub(crate) fn seen(&self, plan: Fact<Option<PlanView>>, state: &State) -> Fact<Option<PlanView>> {
         match (&self.failed, plan) {
             (Some(why), Fact::Known(Some(plan)))
@@ -37,7 +38,7 @@ impl FollowResult {
         }
     }
 
-    pub(crate) fn told(self) -> Vec<String> {
+    pub(crate) fn into_lines(self) -> Vec<String> {
         let Self { lines, failed, .. } = self;
         lines.into_iter().chain(failed).take(Self::TOLD).collect()
     }

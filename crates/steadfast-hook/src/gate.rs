@@ -1,4 +1,4 @@
-//! What is done at a gate after a decision: its marker, its seal, its draft. Each may be done again.
+//! Carries out a decision about a gate: its marker, its seal, its draft. Each step may run twice.
 
 use std::io;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use steadfast_store::{
     grant, keep_draft, log_line, reseal_tree, text_hash,
 };
 
-/// Where what plan mode was left with is written: it has no path of its own.
+/// The folder for drafts from plan mode, which have no path of their own.
 const PLANS: &str = ".steadfast/plans";
 
-/// What git gets to seal what is too much for single files: the host waits for us, and not for long.
+/// The time for git to seal a tree that is too large for single files. The host waits meanwhile.
 const TREE: Duration = Duration::from_millis(600);
 
-/// To seal it again: it was looked at in the same second.
+/// The time to seal it again: git read the tree within the same second.
 const TREE_AGAIN: Duration = Duration::from_millis(300);
 
 pub(crate) fn close(place: &Place, gate: &Gate) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn close(place: &Place, gate: &Gate) -> io::Result<()> {
     close_and_seal(place, &gate, OldMarker::Keep, TREE).map(drop)
 }
 
-/// Keeps the text that plan mode is left with as the draft of a gate.
+/// Saves the text from the end of plan mode as the draft of a gate.
 pub(crate) fn keep(
     place: &Place,
     scope: &GateScope,
@@ -57,22 +57,27 @@ pub(crate) fn keep(
     close_gate(place, &Gate { draft: Some(line), waiting: waiting.or(gate.waiting), ..gate })
 }
 
-/// A human said yes: record, file and gate.
+/// Records a human's approval: record, file and gate.
 pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Consent<'_>) -> Result<(), GrantError> {
-    // Where it cannot be read, the hook has decided by what held before: that was no hardened profile either.
+    // If the configuration cannot be read, the previous one applied to this decision. That was not a hardened profile
+    // either.
     let profile = config.load().map_or(Profile::Default, |settings| settings.approval.profile.value);
-    // The same plan may be proposed in another checkout, and a yes here is none there.
+    // The same plan may be proposed in another checkout, where this approval does not count.
     if draft(place, yes.hash).is_some_and(|draft| draft.worktree != place.worktree()) {
         return Err(GrantError::NoDraft(yes.hash.to_owned()));
     }
     let granted = grant(place, profile, config.user_state(), yes, &draft_hash)?;
     if let Some(kept) = granted.kept {
-        log_line(place, yes.at, &format!("what stood at the path of the approved plan is kept at {}", kept.display()));
+        log_line(
+            place,
+            yes.at,
+            &format!("the file that was at the path of the approved plan is kept at {}", kept.display()),
+        );
     }
     Ok(())
 }
 
-/// The hash of a draft by what it says now: over its text, or over the plan in it.
+/// Returns the hash of a draft's current content: of its text, or of the plan in it.
 pub fn draft_hash(draft: &Draft) -> String {
     let of_text = text_hash(&draft.text);
     if draft.hash == of_text {
@@ -81,7 +86,7 @@ pub fn draft_hash(draft: &Draft) -> String {
     compile(&draft.text, &draft.path, &CompileOptions::default()).map_or(of_text, |compiled| hash(&compiled.plan))
 }
 
-/// The first heading, or the first line.
+/// Returns the first heading, or the first line.
 fn title(text: &str) -> String {
     const LONG: usize = 80;
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

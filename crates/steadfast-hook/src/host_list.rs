@@ -1,6 +1,6 @@
-//! The host's list of tasks. What the disk says otherwise than our copy is an event of its own, before the event at which
-//! it is looked at: where a turn ends or a session continues, and for a tool only where a call is about an item that this
-//! session has not seen.
+//! The host's task list. A difference between the list on disk and our copy becomes an event of its own, before the
+//! current one. The hook reads the list when a turn ends or a session continues, and before a tool only if the call is
+//! about an item that this session has not seen.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use steadfast_model::{
 use crate::checkout::HookContext;
 use crate::redacted::clean_item;
 
-/// What reading a list gets. Two thousand items take a fifth of it.
+/// The time limit for reading a list. Two thousand items take a fifth of it.
 const READING: Duration = Duration::from_millis(200);
 
-/// Where the user does not have the list followed, a call to its tools is any other call: nothing of it is kept.
+/// Treats a call to the list's tools as any other call, if the user does not follow the list.
 pub(crate) fn pass_over(event: &mut Event, source: TaskSource) {
     let call = match &mut event.kind {
         EventKind::PreTool(call) | EventKind::Permission(call) => call,
@@ -28,14 +28,14 @@ pub(crate) fn pass_over(event: &mut Event, source: TaskSource) {
     }
 }
 
-/// Whether an event is about nothing but a list that is not followed. Nothing is looked up or kept of it.
+/// Returns whether an event is only about a list that is not followed. Such an event is ignored.
 pub(crate) fn is_of_unfollowed(event: &Event, source: TaskSource) -> bool {
     matches!(event.kind, EventKind::ItemCreated(_) | EventKind::ItemCompleted(_)) && source != TaskSource::ClaudeTasks
 }
 
-/// What the disk says otherwise than our copy, as an event before this one. A session that never used the list has no
-/// copy: whoever only came to ask something is not held by what others left on it.
-pub(crate) fn seen(
+/// Returns the changes of the list on disk against our copy, as an event before this one. A session that never used
+/// the list has no copy, so items that others left there do not block its stop.
+pub(crate) fn changes(
     around: &HookContext<'_>,
     task_list: fn() -> Option<String>,
     state: &State,
@@ -68,7 +68,7 @@ pub(crate) fn seen(
     kept.items.iter_mut().for_each(clean_item);
     let extent = if kept.cut_short { Extent::Part } else { Extent::Whole };
     let mut diff = ListDiff { faults: kept.faults, ..difference(ours, &kept.items, &kept.unread, extent) };
-    // However many there are, the one that a call is about is followed.
+    // Whatever the limit, the item of this call is followed.
     if let EventKind::PreTool(call) = &event.kind
         && let Action::List(ListCall::Edit(edit)) = &call.action
         && diff.items.iter().all(|item| item.id != edit.id)
@@ -86,8 +86,8 @@ fn is_news(ours: &HostList, diff: &ListDiff) -> bool {
     !diff.items.is_empty() || !diff.gone.is_empty() || diff.beyond != ours.beyond || faults != ours.faults
 }
 
-/// What was noticed goes with the answer. At a stop the agent reads it only where it may not stop.
-pub(crate) fn told(event: &Event, noticed: Answer, mut answer: Answer) -> Answer {
+/// Adds the changes to the answer. At a stop, the agent only reads them if the stop is refused.
+pub(crate) fn merge_answers(event: &Event, noticed: Answer, mut answer: Answer) -> Answer {
     let join = |slot: &mut Option<String>, text: Option<String>| {
         if let Some(text) = text {
             *slot = Some(slot.take().map_or_else(|| text.clone(), |present| format!("{text}\n{present}")));

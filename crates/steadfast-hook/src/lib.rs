@@ -1,7 +1,10 @@
-//! The hot path: bytes in, bytes out, in about the time an empty process takes.
+//! Answers the hooks of a host. This is the hot path: bytes in, bytes out, in about the time an empty process takes.
 //!
-//! [`answer`] never fails and never panics outward; what goes wrong on the way to a verdict, or takes too long,
-//! ends in [`fallback()`]: silence, or, before a tool and behind a closed gate, a refusal.
+//! Start with [`answer`]: it never fails, and never lets a panic out. If it cannot decide, or takes too long,
+//! [`fallback()`] answers: silence, or a refusal before a tool behind a closed gate. [`handle`] is the pipeline that
+//! all events go through (redact, look, decide, record, act), and [`World`] is its environment: a checkout, a
+//! transcript or a journal. `facts` reads what the rules need, `effects` carries out what they decide, and `sender`
+//! detects forged events.
 
 mod answer;
 mod call;

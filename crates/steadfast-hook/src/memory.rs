@@ -1,5 +1,5 @@
-//! Sessions in memory: of transcripts, of which nothing is known but what they say, and of journals, which kept their
-//! facts. Effects are not carried out.
+//! Sessions in memory: of transcripts, without any facts, and of journals, with their recorded facts. Effects are not
+//! carried out.
 
 use std::convert::Infallible;
 
@@ -10,24 +10,23 @@ use steadfast_store::Line;
 use crate::pipeline::{World, handle};
 use crate::redacted::Redacted;
 
-/// A session without files.
 #[derive(Clone, Debug)]
 pub struct InMemorySession {
     state: State,
     source: Source,
 }
 
-/// Where the facts of a session in memory come from.
+/// The source of the facts of a session in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// A transcript has none: there is no plan.
+    /// A transcript has no facts, so there is no plan.
     Transcript,
-    /// A journal has them with each event.
+    /// A journal has the facts of each event.
     Journal,
 }
 
 impl InMemorySession {
-    /// A session of which nothing is known but the events to come.
+    /// A session of which only the coming events are known.
     pub fn of_transcript(state: State) -> Self {
         Self { state, source: Source::Transcript }
     }
@@ -67,7 +66,7 @@ impl World for InMemorySession {
     fn act(&mut self, _event: &Event, _decision: &mut PolicyDecision) {}
 }
 
-/// A record of a journal, and what the rules decide today for the same event, state and facts.
+/// A record of a journal, with the decision of today's rules for the same event, state and facts.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     pub sequence: u64,
@@ -76,8 +75,8 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// Whether the rules decide as they did. Of an event that the journal has abridged, this leaves out the drift
-    /// score: it judges words that no journal keeps.
+    /// Returns whether the rules decide as they did. For an event that the journal abridged, the drift score does not
+    /// count, because it depends on words that no journal keeps.
     pub fn is_same(&self) -> bool {
         let Record { event, facts: _, opinions, answer, changes, effects } = &self.recorded;
         let now = &self.decision;
@@ -101,8 +100,8 @@ impl Replayed {
     }
 }
 
-/// Replays a journal with its recorded facts. Each event meets the state that was recorded, so a difference does not
-/// spread to later events. Lines before the first snapshot or event of a session are left out.
+/// Replays a journal with its recorded facts. Each event meets the recorded state, so a difference does not spread to
+/// later events. Lines before the first snapshot or event of a session are skipped.
 pub fn replay_journal(lines: impl IntoIterator<Item = Line>) -> impl Iterator<Item = Replayed> {
     let mut state: Option<State> = None;
     lines.into_iter().filter_map(move |line| {

@@ -1,5 +1,5 @@
-//! The one way of an event: redact, look, decide, record, act. Hooks, commands, replays and the drift bench take it; they
-//! differ in their [`World`].
+//! The pipeline of an event: redact, look, decide, record, act. Hooks, commands, replays and the drift bench use it,
+//! each with its own [`World`].
 
 use std::borrow::Borrow;
 
@@ -9,19 +9,19 @@ use steadfast_model::{Event, Fact, Facts, Needs, State};
 
 use crate::redacted::Redacted;
 
-/// What surrounds a session: a checkout on the disk, nothing at all, or a journal.
+/// The environment of a session: a checkout on disk, nothing at all, or a journal.
 pub trait World {
     type Error;
-    /// The state before an event, as far as it is known without a lock.
+    /// The state before an event, as far as it can be read without a lock.
     type Before: Borrow<State>;
 
     /// Prepares for an event of a session.
     fn begin(&mut self, event: &Event) -> Self::Before;
 
-    /// Looks up what the rules need. `seen` is what came with the event.
+    /// Reads the facts that the rules need. `seen` are the facts that arrived with the event.
     fn look(&self, needs: Needs, before: &State, event: &ParsedEvent<'_>, seen: Facts) -> Facts;
 
-    /// Decides on the state as it is now, and writes the decision down. On an error nothing was decided.
+    /// Decides on the current state, and records the decision. On an error there is no decision.
     fn record(
         &mut self,
         before: Self::Before,
@@ -29,11 +29,11 @@ pub trait World {
         decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
     ) -> Result<PolicyDecision, Self::Error>;
 
-    /// Carries out the effects of a decision that was written down. What comes of them may belong into the answer.
+    /// Carries out the effects of a recorded decision. Their results may go into the answer.
     fn act(&mut self, event: &Event, decision: &mut PolicyDecision);
 }
 
-/// Takes a session one event further. `seen` is what came with the event and cannot be looked up later.
+/// Handles one event of a session. `seen` are facts that arrived with it and cannot be read later.
 pub fn handle<W: World>(world: &mut W, event: &Redacted, seen: Facts) -> Result<PolicyDecision, W::Error> {
     let before = world.begin(event);
     let event = ParsedEvent::of(event);
@@ -49,8 +49,8 @@ pub fn handle<W: World>(world: &mut W, event: &Redacted, seen: Facts) -> Result<
     Ok(decision)
 }
 
-/// The facts that were looked up before the lock, for the state under it: another event came between. A marker of a gate
-/// that came since counts from the next event on.
+/// Adapts facts that were read before the lock to the state under it, after another event came between. A gate marker
+/// that appeared meanwhile counts from the next event on.
 fn still_needed(state: &State, event: &ParsedEvent<'_>, facts: Facts) -> Facts {
     let needs = event.needs(state);
     let needs = if needs.changed { needs.and(of_changes(state, event, &facts.changed)) } else { needs };
@@ -70,7 +70,7 @@ fn still_needed(state: &State, event: &ParsedEvent<'_>, facts: Facts) -> Facts {
     }
 }
 
-/// What the files need that a command turned out to change.
+/// Returns what else is needed for files that a command turned out to change.
 pub(crate) fn of_changes(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Needs {
     let astray = match changed {
         Fact::Known(paths) if !paths.is_empty() => leads_astray(state, event, paths),

@@ -1,4 +1,4 @@
-//! The host behind a session, as a process: one that was killed says no farewell, but it is gone.
+//! The host process behind a session. A killed host sends no end event, but its process is gone.
 
 use std::path::Path;
 
@@ -7,32 +7,32 @@ use steadfast_system::ProcessEntry;
 
 use crate::sender::noted;
 
-/// The hosts as processes are called.
+/// The process names of the hosts.
 const HOSTS: [&str; 2] = ["claude", "codex"];
 
 pub(crate) fn is_host(process: &ProcessEntry) -> bool {
     HOSTS.contains(&process.name.as_str())
 }
 
-/// The host that this process runs in: its nearest ancestor that is one.
+/// Returns the nearest ancestor of this process that is a host.
 pub fn host_above() -> Option<ProcessEntry> {
     ProcessEntry::above(is_host)
 }
 
-/// Whether a host works in that folder or beneath it.
+/// Returns whether a host works in this folder or below it.
 pub(crate) fn any_host_in(folder: &Path) -> bool {
     let works_there = |host: ProcessEntry| ProcessEntry::link(host.id, "cwd").is_ok_and(|cwd| cwd.starts_with(folder));
     ProcessEntry::all().filter(is_host).any(works_there)
 }
 
-/// By whom processes are numbered here: a container has numbers of its own.
+/// Returns the namespace of process numbers: a container has its own.
 pub(crate) fn numbering() -> String {
     let name = ProcessEntry::link(std::process::id(), "ns/pid").unwrap_or_default();
     name.to_string_lossy().replace(char::is_whitespace, "")
 }
 
-/// Whether a human sits before the host above this process, as far as it can be seen: it has a terminal, and was not
-/// started to answer once and end.
+/// Returns whether a human operates the host above this process, as far as visible: it has a terminal, and was not
+/// started to answer once and exit.
 pub(crate) fn is_attended() -> Option<bool> {
     let host = host_above()?;
     let line = ProcessEntry::command_line(host.id).ok()?;
@@ -41,7 +41,7 @@ pub(crate) fn is_attended() -> Option<bool> {
     Some(!once && host.has_terminal)
 }
 
-/// Whether the process of a session is known, and gone; of several windows, each.
+/// Returns whether the process of a session is known and gone. With several windows, all of them must be gone.
 pub fn is_gone(files: &SessionFiles) -> bool {
     let noted = noted(files);
     !noted.is_empty() && noted.iter().all(|noted| noted.is_alive() == Some(false))
@@ -65,10 +65,10 @@ mod tests {
         let here = ProcessEntry::of(std::process::id()).unwrap();
         for (noted, gone) in [
             (format!("{} {} {}", here.id, here.started, numbering()), false),
-            // The number was given to another since.
+            // Another process has the number now.
             (format!("{} {} {}", here.id, here.started + 1, numbering()), true),
             (format!("4194304000 1 {}", numbering()), true),
-            // Somebody else numbers there.
+            // Another namespace has its own numbers.
             ("4194304000 1 pid:[1]".to_owned(), false),
             ("4194304000 1".to_owned(), false),
             ("rubbish".to_owned(), false),

@@ -1,4 +1,4 @@
-//! An event without its secrets: they go before anything is decided, and so before anything is written.
+//! Removes secrets from an event before any decision, and so before any write.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use steadfast_model::{Action, Event, EventKind, GoalWord, ListCall, ListItem, Listed, Outcome, ToolCall};
 use steadfast_redact::redact as without_secrets;
 
-/// An event whose texts passed the redaction. The pipeline takes no other.
+/// An event with redacted texts. The pipeline accepts no other.
 #[derive(Clone, Debug)]
 pub struct Redacted(Event);
 
@@ -16,7 +16,7 @@ impl Redacted {
         Self(event)
     }
 
-    /// For what says who sent the event. It adds no text of the host's.
+    /// Allows changes of the sender. They add no text of the host.
     pub(crate) fn event_mut(&mut self) -> &mut Event {
         &mut self.0
     }

@@ -1,5 +1,5 @@
-//! What became of the protected paths that were to be put back. The decision says what was found; only who did it knows
-//! whether it was done.
+//! The results of restoring protected paths. The decision only names the paths; the code that restores them knows
+//! whether it succeeded.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use steadfast_model::{Answer, GateScope, Millis, Ruling};
 use steadfast_store::{Place, Restored, restore, restore_later};
 
-/// The time for all paths of one event. Each waits for the disk, and the hook is ended 950 ms after it began: what it had
-/// put back until then would be told to nobody.
+/// The time for all paths of one event. Each waits for the disk, and the alarm ends the hook 950 ms after its start,
+/// without a report of what it had restored.
 const BUDGET: Duration = Duration::from_millis(400);
 
 #[derive(Debug)]
@@ -17,13 +17,13 @@ pub(crate) struct Restoring {
     budget: Duration,
     /// Left for the next event.
     later: Vec<(GateScope, String)>,
-    /// The sealed content is back.
+    /// Paths with their sealed content again.
     back: Vec<String>,
-    /// Nothing was sealed there, and what came is moved aside.
+    /// Paths that did not exist when the gate was sealed. The new file is moved aside.
     taken_away: Vec<String>,
     /// Each with the reason.
     failed: Vec<(String, String)>,
-    /// Something of it is kept aside.
+    /// A copy of some replaced content is kept.
     kept: bool,
 }
 
@@ -52,7 +52,7 @@ impl Restoring {
         let done = restore(place, scope, &place.root, path, now);
         let path = path.to_owned();
         match &done {
-            // Another hook was faster: it is as it was.
+            // Another hook was faster.
             Ok(Restored::AsSealed) => self.back.push(path),
             Ok(Restored::PutBack { kept }) => {
                 self.kept |= kept.is_some();
@@ -69,7 +69,8 @@ impl Restoring {
         done.map(drop)
     }
 
-    /// Marks what there was no time for, so that the next event puts it back and takes nothing of it for a human's work.
+    /// Records the paths that there was no time for. The next event restores them, and does not take their content for
+    /// a human's work.
     pub(crate) fn finish(&self, place: &Place) -> io::Result<()> {
         for of_gate in self.later.chunk_by(|(a, _), (b, _)| a == b) {
             let paths: Vec<String> = of_gate.iter().map(|(_, path)| path.clone()).collect();
@@ -78,8 +79,8 @@ impl Restoring {
         Ok(())
     }
 
-    /// Adds the outcome to what agent and human are told.
-    pub(crate) fn tell(&self, answer: &mut Answer) {
+    /// Adds the outcome to the texts for the agent and the human.
+    pub(crate) fn report(&self, answer: &mut Answer) {
         let Some(outcome) = self.outcome() else { return };
         match &mut answer.ruling {
             Ruling::Deny { reason } => add(reason, &outcome),
@@ -88,7 +89,7 @@ impl Restoring {
         let note = answer.note.get_or_insert_default();
         add(note, &outcome);
         if let Some(path) = self.back.first().or(self.taken_away.first()).filter(|_| self.kept) {
-            add(note, &format!("If it is your own work, `steadfast plan take {path}` takes it."));
+            add(note, &format!("If it is your own work, `steadfast plan take {path}` accepts it."));
         }
     }
 
@@ -96,8 +97,8 @@ impl Restoring {
         let aside = if self.kept { "; what was there is kept aside (`steadfast why` says where)" } else { "" };
         let done = match (self.back.len(), self.taken_away.len()) {
             (0, 0) => None,
-            (0, 1) => Some(format!("It is taken away again{aside}.")),
-            (0, _) => Some(format!("They are taken away again{aside}.")),
+            (0, 1) => Some(format!("It is removed again{aside}.")),
+            (0, _) => Some(format!("They are removed again{aside}.")),
             (1, 0) => Some(format!("It is put back as it was{aside}.")),
             (back, away) => Some(format!("{} files are put back as they were{aside}.", back + away)),
         };

@@ -1,18 +1,19 @@
-//! Whether a host sends an event, or something that its agent started.
+//! Decides whether a host sent an event, or a process that its agent started.
 //!
-//! A process cannot choose its ancestors, nor who made the socket it reads from. So these two decide, and what an
-//! environment says only adds suspicion: it can be emptied.
+//! A process can choose neither its ancestors nor the maker of the socket it reads from, so these two decide. Its
+//! environment can be emptied, so it only adds suspicion.
 //!
-//! - Claude Code hands a payload over through a socket that it made itself; the kernel tells who made it. A tool's child
+//! - Claude Code sends a payload through a socket that it made itself, and the kernel names the maker. A tool's child
 //!   reads from something else.
-//! - Codex uses pipes, which do not tell. There the process that the host itself started is looked at: it is a tool's
-//!   if its environment is, if nothing feeds it or its sandbox holds it, and an MCP server's if it has no session of its
-//!   own. A tool's shell that becomes the sender can dress itself in all of that. It cannot have a standard input that
-//!   was made right before its standard output, as a hook has, unless it makes both; then the host does not read the
-//!   output.
-//! - A sender without a host above it is adopted or foreign. In a session whose host is alive that is a forgery.
+//! - Codex uses pipes, which have no known maker. There the process that the host itself started is checked. It
+//!   belongs to a tool if its environment says so, if nothing feeds it, or if a sandbox confines it. It is an MCP
+//!   server if it has no session of its own. A tool's shell that becomes the sender can imitate all of that. But a
+//!   hook's standard input was made right before its standard output. The shell can only imitate that by making both,
+//!   and then the host does not read its output.
+//! - A sender without a host above it was adopted by another process, or comes from elsewhere. In a session with a
+//!   living host this is a forgery.
 //!
-//! Where processes cannot be looked at (other systems than Linux) nothing is known, and every event counts.
+//! On systems without `/proc`, nothing is known about senders, and every event counts.
 
 mod lineage;
 
@@ -28,36 +29,36 @@ use lineage::{Care, Lineage, System};
 
 use crate::process::{any_host_in, numbering};
 
-/// Longest part of a forged text that is kept, in characters.
+/// The most characters of a forged text that are kept.
 const TEXT: usize = 200;
 
-/// How long it is waited for the journal of a session whose state was deleted.
+/// The longest wait for the journal of a session whose state file was deleted.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 
-/// Hosts of one session that are remembered at once: the windows in which it is open.
+/// The most hosts of one session that are remembered: the windows in which it is open.
 const WINDOWS: usize = 4;
 
-/// Looks at where an event comes from. A forged one is exchanged for the record of it.
+/// Checks the sender of an event. A forged event is replaced by a record of the forgery.
 pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>, noted: &[Noted]) {
     let files = SessionFiles::of(place, &event.session);
-    let says_little = says_little(&event.kind);
-    if is_plain(noted, peer) || noted.is_empty() && says_little {
+    let is_plain_tool_event = is_plain_tool_event(&event.kind);
+    if is_plain(noted, peer) || noted.is_empty() && is_plain_tool_event {
         return;
     }
     let care = match &event.kind {
-        // What is wrongly taken for forged here is a call that nothing refuses.
-        EventKind::PreTool(_) if says_little => Care::Lineage,
-        _ if says_little => Care::Pipes,
+        // A false alarm here would let a tool call through without a check.
+        EventKind::PreTool(_) if is_plain_tool_event => Care::Lineage,
+        _ if is_plain_tool_event => Care::Pipes,
         _ => Care::BothEnds,
     };
     let lineage = Lineage::of(&System, std::process::id(), peer).with(care);
-    // Whoever is above this process lives.
+    // The host above this process is alive.
     let is_above = |noted: &Noted| lineage.host().is_some_and(|host| noted.is(host));
     let alive = |noted: &Noted| is_above(noted).then_some(true).or_else(|| noted.is_alive());
     let living: Vec<_> = noted.iter().map(|noted| (alive(noted), noted.clone())).collect();
     let Some(by) = lineage.forged(&living, |host| Some(session_of(place, host)?.1)) else { return };
     let mut forged = Forged { claimed: event.kind.label().to_owned(), text: text(event), session: None, by };
-    // A made-up session is written down where its author works.
+    // The forgery of a made-up session is recorded in the session of its author.
     if !files.dir().is_dir()
         && let Some((own, _)) = lineage.host().and_then(|host| session_of(place, host))
     {
@@ -69,14 +70,14 @@ pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>, noted: 
     };
 }
 
-/// The usual case, for which nothing else is read: the host that was noted is the parent, and made our standard input.
+/// Recognizes the usual case without reading more: the parent is the recorded host, and it made our standard input.
 fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
     let parent = Some(std::os::unix::process::parent_id());
     peer.is_some() && peer == parent && noted.iter().any(|noted| noted.ways.by_socket && Some(noted.id) == peer)
 }
 
-/// A tool event that no human speaks through. In a session of which no host is known it is not worth a look.
-fn says_little(kind: &EventKind) -> bool {
+/// Returns whether this is a tool event without a human's words. In a session without a known host it is not checked.
+fn is_plain_tool_event(kind: &EventKind) -> bool {
     match kind {
         EventKind::PreTool(call) => !matches!(call.action, Action::Ask | Action::LeavePlan),
         EventKind::PostTool(result) => !matches!(result.call.action, Action::Ask | Action::LeavePlan),
@@ -84,10 +85,10 @@ fn says_little(kind: &EventKind) -> bool {
     }
 }
 
-/// Which hosts a session runs in now that this one is one of them, for its journal and its file.
+/// Returns the hosts of a session, this one included, for its journal and its file.
 pub(crate) fn hosts(noted: Vec<Noted>, peer: Option<u32>) -> Option<String> {
     let lineage = Lineage::of(&System, std::process::id(), peer);
-    // A session that a tool call plays elsewhere, a test or a demonstration, is not that host's.
+    // A session that a tool call imitates elsewhere, as in a test or a demonstration, is not one of this host.
     let host = lineage.host().filter(|_| lineage.is_hooks())?;
     let this = Noted { id: host.id, started: host.started, numbering: numbering(), ways: lineage.ways() };
     let mut all = noted;
@@ -99,8 +100,8 @@ pub(crate) fn hosts(noted: Vec<Noted>, peer: Option<u32>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The hosts of a session as its journal has them. Its file can be deleted or exchanged, and is asked where the journal
-/// has none: an older version wrote it.
+/// Returns the hosts of a session from its journal. The file with them can be deleted or replaced, so it only counts
+/// if the journal has none, because an older version wrote it.
 pub(crate) fn known(files: &SessionFiles, state: Option<&State>) -> Vec<Noted> {
     let of_state = |state: &State| -> Vec<Noted> { state.hosts.lines().filter_map(Noted::parse).collect() };
     let replayed = match state {
@@ -111,18 +112,18 @@ pub(crate) fn known(files: &SessionFiles, state: Option<&State>) -> Vec<Noted> {
     if known.is_empty() { in_file(files) } else { known }
 }
 
-/// Whether a human may sit before this sender: a host is above it that no agent started, or there is none to be found and
-/// none at work here either. Anything else is an agent's doing, whatever its environment says.
+/// Returns whether a human may operate this sender: the host above it was not started by an agent, or there is no host
+/// above it and none at work here. Otherwise it is an agent, whatever its environment says.
 pub(crate) fn may_be_attended(place: &Place, peer: Option<u32>) -> bool {
     let is_at_work = || {
         let noted = SessionFiles::all(place).into_iter().flat_map(|files| noted(&files));
-        // Where all that was kept of a session is deleted, its host is still there.
+        // Even if all files of a session are deleted, its host is still running here.
         noted.into_iter().any(|noted| noted.is_alive() == Some(true)) || any_host_in(&place.root)
     };
     Lineage::of(&System, std::process::id(), peer).may_be_attended(is_at_work)
 }
 
-/// The hosts a session was seen in, for who does not know its state.
+/// Returns the hosts of a session whose state is not known to the caller.
 pub(crate) fn noted(files: &SessionFiles) -> Vec<Noted> {
     let noted = in_file(files);
     if noted.is_empty() { known(files, files.peek().as_ref()) } else { noted }
@@ -132,7 +133,7 @@ fn in_file(files: &SessionFiles) -> Vec<Noted> {
     files.noted_process().unwrap_or_default().lines().filter_map(Noted::parse).collect()
 }
 
-/// A session of this place that runs in that host.
+/// Returns a session of this place that runs in this host.
 fn session_of(place: &Place, host: &ProcessEntry) -> Option<(SessionId, Noted)> {
     SessionFiles::all(place).into_iter().find_map(|files| {
         let noted = noted(&files).into_iter().find(|noted| noted.is(host))?;
@@ -143,7 +144,7 @@ fn session_of(place: &Place, host: &ProcessEntry) -> Option<(SessionId, Noted)> 
 /// `/clear` ends a session and starts the next within moments.
 const CLEARED_MS: i64 = 60_000;
 
-/// The plans of the session that `/clear` has just ended for this one to begin, in the same host where hosts are known.
+/// Returns the plans of the session that `/clear` just ended for this one, in the same host if hosts are known.
 pub(crate) fn inherited(place: &Place, event: &Event, peer: Option<u32>) -> Vec<PlanId> {
     if !matches!(event.kind, EventKind::SessionStart { source: StartSource::Clear }) {
         return Vec::new();
@@ -162,7 +163,7 @@ pub(crate) fn inherited(place: &Place, event: &Event, peer: Option<u32>) -> Vec<
     last.map(|state| state.binding.plans).unwrap_or_default()
 }
 
-/// What a forged event said, as far as it is shown.
+/// Returns the text of a forged event, shortened.
 fn text(event: &Event) -> String {
     let call = |call: &ToolCall| match &call.action {
         Action::Shell { command, .. } => format!("{}: {command}", call.tool),

@@ -1,4 +1,4 @@
-//! What a write to Claude Code's settings would make of them.
+//! Predicts the effect of a write to Claude Code's settings.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,8 +8,8 @@ use steadfast_hosts::install::{is_claude_settings, keeps_hooks};
 use steadfast_hosts::text_after_write;
 use steadfast_model::{Action, Event, EventKind};
 
-/// Whether the call of an event writes Claude Code's settings and leaves what concerns us as it is. What cannot be said for
-/// certain does not.
+/// Returns whether the call of an event writes Claude Code's settings and leaves our hooks as they are. If that is
+/// uncertain, returns `false`.
 pub(crate) fn leaves_us(event: &Event, payload: &[u8]) -> bool {
     let EventKind::PreTool(call) = &event.kind else { return false };
     let Action::Write { paths } = &call.action else { return false };

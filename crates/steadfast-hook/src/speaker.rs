@@ -1,10 +1,10 @@
-//! Whether a prompt is the human's, or what the agent itself had somebody say. A host delivers both alike.
+//! Distinguishes a human's prompt from a text that the agent scheduled. A host delivers both in the same way.
 
 use steadfast_hosts::{HandedOver, handed_over};
 use steadfast_model::{Event, EventKind, PromptOrigin};
 use steadfast_store::{Place, Scheduled, is_scheduled, is_scheduled_command, keep_scheduled, log_line};
 
-/// Keeps what a call hands over, and marks a prompt that is such a text.
+/// Saves texts that a call schedules, and marks a prompt with such a text.
 pub(crate) fn check(place: &Place, event: &mut Event, payload: &[u8]) {
     let now = event.at;
     match &mut event.kind {
@@ -15,7 +15,7 @@ pub(crate) fn check(place: &Place, event: &mut Event, payload: &[u8]) {
             }
             let texts = texts.into_iter().map(|HandedOver { text, once }| Scheduled { text, once }).collect();
             if let Err(error) = keep_scheduled(place, texts, now) {
-                log_line(place, now, &format!("what `{}` hands over was not kept: {error}", call.tool));
+                log_line(place, now, &format!("cannot keep the text that `{}` schedules: {error}", call.tool));
             }
         }
         EventKind::Prompt { text, origin: origin @ PromptOrigin::Human, typed: false }
@@ -23,7 +23,7 @@ pub(crate) fn check(place: &Place, event: &mut Event, payload: &[u8]) {
         {
             *origin = PromptOrigin::Scheduled;
         }
-        // It would bind a plan, or close a gate, as the human's word does.
+        // As a human's command it would bind a plan or close a gate.
         EventKind::Command { name } if is_scheduled_command(place, name, now) => {
             event.kind = EventKind::prompt(format!("/{}", name.trim_start_matches('/')), PromptOrigin::Scheduled);
         }

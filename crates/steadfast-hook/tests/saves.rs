@@ -198,7 +198,7 @@ fn is_put_back(name: &str, before: impl FnOnce(&mut World), situation: impl FnOn
     let told: String = said.into_iter().filter_map(|answer| answer.note).collect();
     assert_eq!((world.now().as_str(), world.kept()), ("as it was\n", vec![SAVED.to_owned()]), "{name}: {told}");
     assert!(told.contains("It is put back as it was; what was there is kept aside"), "{name}: {told}");
-    assert!(told.contains("`steadfast plan take src/auth/token.ts` takes it"), "{name}: {told}");
+    assert!(told.contains("`steadfast plan take src/auth/token.ts` accepts it"), "{name}: {told}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Attends one headless agent by hand, in this folder: `attend HOST PROGRAM STEADFAST edit|free PROMPT [ARGUMENT…]` prints
-//! what is heard, and how it ended.
+//! Runs one headless agent by hand, in this folder: `attend HOST PROGRAM STEADFAST edit|free PROMPT [ARGUMENT…]` prints
+//! its events and its end.
 
-#![expect(clippy::print_stdout, reason = "whoever starts it reads what is heard")]
+#![expect(clippy::print_stdout, reason = "the user reads the events on stdout")]
 
 use std::error::Error;
 use std::sync::atomic::AtomicBool;

@@ -1,12 +1,12 @@
-//! One headless agent: a process that is started, listened to, and ended with all that it started.
+//! Runs one headless agent: starts a process, reads its output and ends it with everything that it started.
 //!
-//! It runs in a process group of its own. What it prints is read as it comes and means [`AgentEvent`]s; all of it goes
-//! to a log, too. It is ended when it was silent for too long, when its time is up, when it is told to stop, and when
-//! it has said its last word and stays: the group is asked to end, and five seconds later it is ended. A signal that
-//! ends us, `KILL` too, ends it within two seconds: a watcher sees to that.
+//! The agent runs in a process group of its own. Its output is read as it arrives, becomes [`AgentEvent`]s, and goes
+//! to a log. The runner ends the agent when it is silent for too long, when its time is up, when the caller stops it,
+//! and when it does not exit after its final message: the group gets `TERM`, and `KILL` five seconds later. If a
+//! signal ends the runner, `KILL` included, a watcher ends the agent within two seconds.
 //!
-//! What holds on Linux only: a process that left the group (`setsid`, a double fork) is found by a variable that it was
-//! started with. What cleared its environment, too, goes on.
+//! On Linux only: a process that left the group (`setsid`, a double fork) is found by an environment variable. A
+//! process that also cleared its environment keeps running.
 
 mod account;
 mod attend;
@@ -37,9 +37,9 @@ pub struct Assignment {
     pub directory: PathBuf,
     /// The value of [`MARK`].
     pub mark: String,
-    /// What it prints is added to this file.
+    /// The agent's output is appended to this file.
     pub log: PathBuf,
-    /// For how long it may print nothing. The time that it waits for a rate limit does not count.
+    /// The longest time without output. Time spent on a rate limit does not count.
     pub silence: Duration,
     pub limit: Duration,
 }
@@ -50,15 +50,15 @@ pub enum AgentUpdate {
     Event(AgentEvent),
 }
 
-/// Why it is gone.
+/// The reason why an agent is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departed {
-    /// It said so itself.
+    /// The agent reported its end.
     Ended(AgentEnd),
     Silent,
     TimeUp,
     Stopped,
-    /// Without a last word.
+    /// The process ended without a final message.
     Died {
         status: String,
     },
@@ -70,8 +70,8 @@ pub struct Departure {
     pub how: Departed,
     pub session: Option<SessionId>,
     pub spent: Spent,
-    /// The last message.
+    /// The last message of the agent.
     pub said: Option<String>,
-    /// The end of what it said on stderr.
+    /// The end of its stderr.
     pub errors: String,
 }

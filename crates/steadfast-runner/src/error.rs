@@ -9,7 +9,7 @@ use steadfast_work::{Cause, WorkError};
 use crate::preflight::NotReady;
 use crate::worktrees::WorktreeError;
 
-/// Why a run or a loop does not begin, or came to a halt.
+/// The reason why a run or a loop does not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -24,61 +24,61 @@ pub enum RunError {
     NotReady(#[from] NotReady),
     #[error(transparent)]
     Circle(#[from] Circle),
-    #[error("`{}`: {source}", path.display())]
+    #[error("cannot create the folder `{}`: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
-    #[error("`{}` cannot be written: {source}", path.display())]
+    #[error("cannot write `{}`: {source}", path.display())]
     NotWritten { path: PathBuf, source: std::io::Error },
-    #[error("a thread cannot be started: {0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
     #[error("another process took this run over")]
     TakenOver,
 
-    #[error("run {run} came to a halt: {}", steadfast_work::chain(source.as_ref()))]
+    #[error("run {run} failed: {}", steadfast_work::chain(source.as_ref()))]
     Halted { run: RunId, source: Box<RunError> },
     #[error("run {run} is paused: {why}")]
     Paused { run: RunId, why: String },
-    #[error("run {run} needs review: only the agent's word says that these tasks are done: {claimed}")]
+    #[error("run {run} needs review: these tasks have only the agent's claim as evidence: {claimed}")]
     NeedsReview { run: RunId, branch: String, claimed: TaskLines },
-    #[error("run {run} of `{spec}` is not over yet")]
+    #[error("run {run} of `{spec}` is unfinished")]
     NotOver { run: RunId, spec: String },
-    #[error("run {run} is under way, by process {pid}")]
+    #[error("run {run} is already running in process {pid}")]
     UnderWay { run: RunId, pid: u32 },
-    #[error("somebody else goes on with run {0} right now")]
+    #[error("another process is continuing run {0}")]
     Contested(RunId),
 
-    #[error("loop {} is not finished: {} ({})", .0.id, .0.request, .0.stage.as_str())]
+    #[error("loop {} is unfinished: {} ({})", .0.id, .0.request, .0.stage.as_str())]
     LoopNotFinished(Box<Loop>),
-    #[error("loop {id} is under way{}", by(*pid))]
+    #[error("loop {id} is already running{}", in_process(*pid))]
     LoopUnderWay { id: LoopId, pid: Option<u32> },
-    #[error("loop {id} cannot be locked: {source}")]
+    #[error("cannot lock loop {id}: {source}")]
     LoopLock { id: LoopId, source: std::io::Error },
-    #[error("the request is not clear enough to begin: {} of 10, and 5 is the least", .0.judged.scores.spec)]
+    #[error("the request is too unclear to start: its score is {} of 10, and at least 5 is required", .0.judged.scores.spec)]
     NotClear(Box<StartedLoop>),
     #[error("loop {0} has no run")]
     NoRun(LoopId),
-    #[error("loop {id} is worked on by run {run}")]
+    #[error("run {run} works on loop {id}")]
     LoopInRun { id: LoopId, run: RunId },
-    #[error("the loop began where nothing was committed yet, so nobody knows what changed")]
+    #[error("the loop started before the first commit, so its changes are unknown")]
     NoBase,
     #[error("the loop has no plan yet")]
     NoPlan,
-    #[error("no spec came of {tries} tries: {}", problems.join("; "))]
+    #[error("no valid spec after {tries} attempts: {}", problems.join("; "))]
     NoSpec { tries: usize, problems: Vec<String> },
-    #[error("`{spec}` was written by an agent, and nobody has approved it")]
+    #[error("`{spec}` was written by an agent and is not approved yet")]
     SpecNotApproved { spec: String },
-    #[error("the review could not be held: no answer that can be read from {}", silent.join(", "))]
+    #[error("the review failed: no readable answer from {}", silent.join(", "))]
     NoReview { silent: Vec<&'static str> },
-    #[error("{0} put off is still in the way")]
+    #[error("deferred blockers keep the loop open: {0}")]
     PutOff(u32),
     #[error("the gate does not open: {first}{}", and_more(*more))]
     GateHeld { first: String, more: usize },
     #[error("loop {id} is capped after {rounds} reviews{}", after_colon(left))]
     Capped { id: LoopId, rounds: u32, left: Vec<String>, branch: String },
-    #[error("the budget of run {run} is spent, and {what} is still to come")]
+    #[error("the budget of run {run} is spent, so `{what}` cannot start")]
     BudgetSpent { run: RunId, what: String },
-    #[error("`{0}` is gone")]
+    #[error("branch `{0}` is missing")]
     BranchGone(String),
-    #[error("git does not say what is in this checkout")]
+    #[error("git cannot read the files of this checkout")]
     NoTree,
 }
 
@@ -122,8 +122,8 @@ impl RunError {
     }
 }
 
-fn by(pid: Option<u32>) -> String {
-    pid.map(|pid| format!(", by process {pid}")).unwrap_or_default()
+fn in_process(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(" in process {pid}")).unwrap_or_default()
 }
 
 fn and_more(more: usize) -> String {

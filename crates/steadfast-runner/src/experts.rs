@@ -1,8 +1,8 @@
-//! Experts: fresh agents that see a change and write nothing. A panel says what to do differently after a failed check;
-//! a review says what is wrong with what was done.
+//! Experts: fresh agents that read a change and write nothing. A panel recommends a new approach after a failed check;
+//! a review reports what is wrong with finished work.
 //!
-//! What they are told is made here ([`ReviewBrief`]), and what they answer is read here ([`Advice`],
-//! [`ExpertOpinion`]), both without a process. [`Panel`] asks them.
+//! [`ReviewBrief`] makes their prompts, and [`Advice`] and [`ExpertOpinion`] parse their answers, all without a
+//! process. [`Panel`] runs the agents.
 
 mod answer;
 mod brief;

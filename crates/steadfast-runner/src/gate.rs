@@ -1,4 +1,5 @@
-//! The gate at the end: what was seen of the final tree, and what that leaves to object to. A claim is no evidence.
+//! The gate at the end of a loop: the facts about the final tree, and the objections that follow from them. A claim is
+//! not evidence.
 
 mod input;
 mod objection;

@@ -1,4 +1,4 @@
-//! How the agents of a run are launched, and what they cost.
+//! The launch commands and prices of a run's agents.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn launcher(repository: &Repository, settings: &RunSettings, host: Host, rea
         let mut launch = headless(&Headless {
             host,
             program: program.clone(),
-            // Others see it in the list of processes.
+            // Other users see the arguments in the process list.
             prompt: redact(start.prompt).into_owned(),
             session: None,
             budget_micro_usd: start.share,
@@ -38,7 +38,7 @@ pub fn launcher(repository: &Repository, settings: &RunSettings, host: Host, rea
     })
 }
 
-/// Agents call us by our name.
+/// Agents call `steadfast` by name, so its folder comes first in their `PATH`.
 fn path_with(steadfast: &Path, path: Option<&OsString>) -> Option<OsString> {
     let found = path.cloned().unwrap_or_default();
     let folders = steadfast.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&found));

@@ -1,9 +1,12 @@
-//! Agents that Steadfast runs for itself, and the run that sends them to the units of a plan.
+//! Runs headless agents: a run sends them to the units of a plan, a loop takes a request through all its stages, and
+//! experts review the result.
 //!
-//! [`lifecycle`] begins a run, goes on with it and ends it; [`run`] works its plan off. [`worktrees`] are its branches and
-//! worktrees, [`agent`] attends one headless agent, [`progress`] tells how it stands. [`loop_run`] takes a whole loop through
-//! its stages without a human at hand; [`review`] asks experts about what was done. [`weakened`] tells whether a change took
-//! something from the tests.
+//! Start with [`lifecycle`], which begins, resumes and ends a run, and [`run`], which works through its plan
+//! (dispatcher, executors, merger). [`agent`] runs one agent; [`worktrees`] holds the branches and worktrees of a run;
+//! [`progress`] renders its status as text. [`loop_run`] drives a loop, [`review`] asks experts and runs the gate, and
+//! [`weakened`] finds changes that weaken tests.
+//!
+//! [`RunError`] is the error of all of them.
 
 pub mod agent;
 mod error;

@@ -1,4 +1,4 @@
-//! A run from its first row in the ledger to its end: created, taken over, gone on with, given up.
+//! The life of a run: created, taken over, resumed, abandoned.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,19 +15,19 @@ use crate::preflight::{self, Ready};
 use crate::run::{Audience, Begin, RunOutcome, Until, is_alive, run, this_process};
 use crate::worktrees::RunWorktrees;
 
-/// A run, or a part of one.
+/// The input for one stretch of a run, from its start or resume to the next pause.
 #[derive(Debug)]
 pub struct Leg<'a> {
     pub settings: &'a RunSettings,
     pub ready: &'a Ready,
-    /// A human wants it to end: it is paused then.
+    /// Set when a human stops the run; the run then pauses.
     pub stop: &'a Arc<AtomicBool>,
-    /// What a panel is told. None: none is held.
+    /// The common part of a panel's prompts. `None`: no panels.
     pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
-/// A run that begins now.
+/// Creates the row of a new run.
 pub fn new_run(list: &TaskList, plan: &PlanId, spec: String, ready: &Ready, limits: Limits) -> Run {
     let now = list.now();
     let id = new_id(&spec, now);
@@ -49,8 +49,8 @@ pub fn new_run(list: &TaskList, plan: &PlanId, spec: String, ready: &Ready, limi
     }
 }
 
-/// Refuses where a run of this worktree is not over.
-pub fn nothing_under_way(list: &TaskList) -> Result<(), RunError> {
+/// Fails if this worktree has an unfinished run.
+pub fn refuse_if_unfinished(list: &TaskList) -> Result<(), RunError> {
     let other = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree());
     match other {
         Some(other) => Err(RunError::NotOver { run: other.id, spec: other.spec }),
@@ -58,7 +58,7 @@ pub fn nothing_under_way(list: &TaskList) -> Result<(), RunError> {
     }
 }
 
-/// Works a run off until it is complete or paused.
+/// Runs until every task is done or the run pauses.
 pub fn go(
     repository: &Repository,
     row: &Run,
@@ -84,19 +84,18 @@ pub fn go(
         run: row.clone(),
     };
     let ended = run(begin, audience);
-    // What was blocked or given back since the last unit landed.
+    // Decisions of tasks that were blocked or returned since the last unit landed.
     tasks.render_decisions(&row.plan);
     ended.map_err(|source| RunError::Halted { run: row.id.clone(), source: Box::new(source) })
 }
 
-/// The branches and worktrees of a run.
 pub fn worktrees(repository: &Repository, row: &Run, ready: &Ready) -> RunWorktrees {
     RunWorktrees::of(&repository.place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str())
 }
 
-/// From now on it is this process that runs it, with this host and these limits.
+/// Makes this process the runner of a run, with this host and these limits.
 pub fn take_over(repository: &Repository, row: &Run, host: Host, limits: Option<Limits>) -> Result<Run, RunError> {
-    nobody_runs(row)?;
+    refuse_if_running(row)?;
     let mut ledger = repository.ledger()?;
     let now = repository.environment.now();
     if !ledger.take_run(&row.id, row.runner, this_process(), now)? {
@@ -111,16 +110,16 @@ pub fn take_over(repository: &Repository, row: &Run, host: Host, limits: Option<
     Ok(row)
 }
 
-pub fn nobody_runs(row: &Run) -> Result<(), RunError> {
+pub fn refuse_if_running(row: &Run) -> Result<(), RunError> {
     match row.runner.filter(|runner| row.state == RunState::Running && is_alive(*runner)) {
         Some(runner) => Err(RunError::UnderWay { run: row.id.clone(), pid: runner.pid }),
         None => Ok(()),
     }
 }
 
-/// Ends a run as it is: its branch and what was done stay.
+/// Ends a run for good. Its branch and its finished work stay.
 pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Result<(), RunError> {
-    nobody_runs(row)?;
+    refuse_if_running(row)?;
     let folder = preflight::worktrees(repository, settings)?.join(row.id.as_str());
     let mut ledger = repository.ledger()?;
     let (units, now) = (ledger.units(&row.id)?, repository.environment.now());
@@ -136,23 +135,23 @@ pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Re
     for plan in units.iter().filter_map(|unit| unit.plan.as_ref()) {
         ledger.drop_unit(plan, now)?;
     }
-    ledger.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), now)?;
+    ledger.set_run_state(&row.id, RunState::Stopped, Some("abandoned by a human"), now)?;
     Ok(())
 }
 
-/// As it really is: where the process of a run is gone, its agents end too, and no unit is at work.
+/// Corrects a view whose runner is gone: its agents end too, so no unit is at work.
 pub fn as_it_is(mut view: RunView) -> RunView {
     let runs = view.run.state == RunState::Running && view.run.runner.is_some_and(is_alive);
     for unit in view.units.iter_mut().filter(|unit| !runs && !unit.agent.is_some_and(is_alive)) {
         if matches!(unit.status, UnitStatus::Running | UnitStatus::Merging) {
             unit.status = UnitStatus::Waiting;
-            unit.note = Some("interrupted: the process of the run is gone".to_owned());
+            unit.note = Some("interrupted: the process of the run ended".to_owned());
         }
     }
     view
 }
 
-/// The named run, or the newest of this worktree that is not over.
+/// Returns the named run, or the newest unfinished one of this worktree.
 pub fn find(repository: &Repository, named: Option<&str>) -> Result<Option<Run>, RunError> {
     let ledger = repository.ledger()?;
     match named {
@@ -164,7 +163,7 @@ pub fn find(repository: &Repository, named: Option<&str>) -> Result<Option<Run>,
     }
 }
 
-/// The named run, or the newest of this worktree, over or not.
+/// Returns the named run, or the newest one of this worktree, finished or not.
 pub fn last(repository: &Repository, named: Option<&str>) -> Result<Option<Run>, RunError> {
     match named {
         Some(_) => find(repository, named),
@@ -172,7 +171,7 @@ pub fn last(repository: &Repository, named: Option<&str>) -> Result<Option<Run>,
     }
 }
 
-/// `r-1a2b3c4d`: of the moment, this process and the spec.
+/// Returns `r-1a2b3c4d`, a hash of the time, this process and the spec.
 fn new_id(source: &str, now: Millis) -> RunId {
     let (now, pid) = (now.0.to_le_bytes(), std::process::id().to_le_bytes());
     let hash = steadfast_model::fnv([now.as_slice(), &pid, source.as_bytes()]);

@@ -1,5 +1,6 @@
-//! A loop without a human at hand: from a request or a spec, by its stages, to a result that was reviewed and gated. What
-//! each stage came to is in the ledger before the next begins, so it can be left anywhere and taken up again.
+//! Drives a loop without a human present: from a request or a spec, through its stages, to a reviewed and gated
+//! result. The ledger holds the outcome of each stage before the next one starts, so a loop can stop and resume at any
+//! point.
 
 mod decompose;
 mod execute;
@@ -29,54 +30,51 @@ use crate::review::{GateOutcome, ReviewSubject, Reviewer, review_brief};
 use crate::run::{Audience, RunOutcome, Until, is_alive};
 use crate::worktrees::RunWorktrees;
 
-pub use execute::said;
+pub use execute::summary;
 pub use judge::ROUNDS;
 
 /// The human's side of a loop.
 pub trait Console {
-    /// One line about what happens.
+    /// Prints one line of progress.
     fn say(&self, line: &str);
 
-    /// Asks a human who is there. None: nobody is, or nothing was answered.
+    /// Asks the human. `None`: no human is present, or the answer is empty.
     fn ask(&self, question: &str) -> Option<String>;
 
-    /// Shows a run while it goes on, and says first when it will pause by itself.
+    /// Displays a run while it works, and first announces its automatic pauses.
     fn watch(&self, run: &Run, until: Until) -> Box<dyn Watch + '_>;
 }
 
-/// What a human sees of a run.
+/// The display of a run.
 pub trait Watch: Audience {
-    /// Makes room for a line.
+    /// Clears the display, so that a line can be printed.
     fn clear(&mut self);
 
-    /// After the run.
+    /// Shows the outcome.
     fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome);
 }
 
-/// What a human wants of a loop.
+/// The user's options for a loop.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// Which agent works. None: as the settings say, or the one that is installed.
+    /// The agent to use. `None`: the one from the settings, or the installed one.
     pub host: Option<Host>,
-    /// What a run may use up.
     pub limits: Limits,
-    /// To put a loop away that is not finished.
+    /// Archive an unfinished loop first.
     pub fresh: bool,
-    /// To begin although the request is not clear enough, and why.
+    /// Start although the request is unclear, with the reason.
     pub overridden: Option<String>,
-    /// To begin at the last commit although files were changed since.
+    /// Start at the last commit although files have uncommitted changes.
     pub from_head: bool,
 }
 
-/// A loop that passed its gate.
 #[derive(Clone, Debug)]
 pub struct Passed {
     pub looped: Loop,
-    /// What the gate saw.
+    /// The findings of the gate.
     pub judged: GateOutcome,
 }
 
-/// A loop on its way.
 struct LoopRun<'a> {
     repository: &'a Repository,
     settings: RunSettings,
@@ -86,14 +84,14 @@ struct LoopRun<'a> {
     console: &'a dyn Console,
     id: LoopId,
     stop: Arc<AtomicBool>,
-    /// A draft that nobody approved is shown to a human first.
+    /// A human must approve a draft first.
     approval_required: bool,
-    /// What writing the spec took, until there is a run that pays for it.
+    /// The cost of writing the spec, until there is a run to charge.
     owed: Cell<Spent>,
 }
 
 impl LoopRun<'_> {
-    /// From the stage it is in to its end, or to where a human is needed.
+    /// Goes from the current stage to the end, or to the point where a human is needed.
     fn go(&self) -> Result<Option<Passed>, RunError> {
         loop {
             let looped = self.written()?;
@@ -120,12 +118,12 @@ impl LoopRun<'_> {
         Ok(self.repository.ledger_as_it_is()?)
     }
 
-    /// As it is now, its pages written anew.
+    /// Returns the loop as the ledger has it, and rewrites its pages.
     fn written(&self) -> Result<Loop, RunError> {
         Ok(Loops::of(self.repository)?.written(&self.id)?)
     }
 
-    /// Somebody else who moved it is found out by the next look.
+    /// If another process moved the loop, the next read of the stage shows it.
     fn advance(&self, from: Stage, to: Stage) -> Result<(), RunError> {
         self.ledger()?.advance_loop(&self.id, from, to, self.now())?;
         self.say(&format!("loop {}: {}", self.id, to.as_str()));
@@ -175,7 +173,7 @@ impl LoopRun<'_> {
     }
 }
 
-/// Begins a loop from a spec, or from a request in words.
+/// Starts a loop from a spec, or from a request in words.
 pub fn begin(
     repository: &Repository,
     settings: &Settings,
@@ -189,7 +187,7 @@ pub fn begin(
     let request = match words {
         Some(words) => Request::read(words, root, &repository.environment)?,
         None => {
-            // What does not compile is no spec, whatever it is worth.
+            // Fails early if the spec does not compile, whatever its score would be.
             spec_file::compile(&repository.environment, what)?;
             Request::of_file(what, root, &repository.environment)?
         }
@@ -207,7 +205,7 @@ pub fn begin(
             return Err(RunError::LoopNotFinished(Box::new(other)));
         }
         loops.archive(&other)?;
-        console.say(&format!("loop {} is put away; its plan and what was done stay", other.id));
+        console.say(&format!("loop {} is archived; its plan and its work are kept", other.id));
     }
     let request = match wishes.overridden {
         Some(_) => request,
@@ -231,7 +229,7 @@ pub fn begin(
     drive(repository, settings, wishes.limits, begun.looped.id, ready, stop, console)
 }
 
-/// Goes on with a loop where it is. `limits`: what its run may use up, if that changes.
+/// Resumes a loop at its current stage. `limits` changes the limits of its run, if it returns some.
 pub fn go_on(
     repository: &Repository,
     looped: Loop,
@@ -242,7 +240,7 @@ pub fn go_on(
 ) -> Result<Option<Passed>, RunError> {
     let settings = repository.config.load().map_err(WorkError::from)?;
     let run = looped.run.as_ref().map(|run| repository.ledger()?.run(run)).transpose()?;
-    // Also while it is reviewed, when its run is over.
+    // A runner may also be alive while the loop is in review and its run is over.
     if let Some(runner) = run.as_ref().and_then(|run| run.runner).filter(|runner| is_alive(*runner)) {
         return Err(RunError::LoopUnderWay { id: looped.id, pid: Some(runner.pid) });
     }
@@ -252,18 +250,18 @@ pub fn go_on(
     if let Some(row) = run.filter(|run| !run.state.is_over()) {
         lifecycle::take_over(repository, &row, ready.host, limits(row.limits))?;
     }
-    console.say(&format!("loop {}: goes on in the stage {}", looped.id, looped.stage.as_str()));
+    console.say(&format!("loop {}: continues in stage {}", looped.id, looped.stage.as_str()));
     let of_settings = settings.run.limits();
     let limits = limits(of_settings).unwrap_or(of_settings);
     drive(repository, &settings, limits, looped.id, ready, stop, console)
 }
 
-/// Whether it is worked on without a session: it has a run, or no session was bound to it and it has no plan yet.
+/// Returns whether the loop works without a session: it has a run, or it has neither a session nor a plan.
 pub fn is_headless(looped: &Loop) -> bool {
     looped.run.is_some() || (looped.plan.is_none() && looped.session.is_none())
 }
 
-/// Ends it as it is, and its run, which comes back if it was not over.
+/// Archives the loop and abandons its run. Returns the run if it was unfinished.
 pub fn give_up(repository: &Repository, looped: &Loop) -> Result<Option<Run>, RunError> {
     let run = looped.run.as_ref().map(|run| repository.ledger()?.run(run)).transpose()?;
     let run = run.filter(|run| !run.state.is_over());
@@ -292,7 +290,7 @@ fn drive(
     LoopRun { repository, settings, how, ready, limits, console, id, stop, approval_required, owed }.go()
 }
 
-/// How far a loop goes between two pauses.
+/// Returns how far a loop goes between two pauses.
 fn until(autonomy: Option<Autonomy>) -> Until {
     match autonomy {
         Some(Autonomy::Tool) => Until::Gate,

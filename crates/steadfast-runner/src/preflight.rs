@@ -1,4 +1,4 @@
-//! What has to hold before anything is changed.
+//! The checks before a run changes anything.
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,31 +14,31 @@ use steadfast_work::{Cause, Environment, Repository};
 
 const QUICK: Duration = Duration::from_secs(30);
 
-/// Why no run begins here.
+/// The reason why a run cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    #[error("`{}` is no git repository", .0.display())]
+    #[error("`{}` is not a git repository", .0.display())]
     NoRepository(PathBuf),
     #[error("this repository has no commit yet")]
     NoCommit,
-    #[error("HEAD is detached: nobody would know where the result belongs")]
+    #[error("HEAD is detached, so the result would belong to no branch")]
     Detached,
-    #[error("git cannot merge without a checkout: {0}")]
+    #[error("this git cannot merge without a checkout (`git merge-tree --write-tree`): {0}")]
     OldGit(GitFailed),
-    #[error("the submodule `{path}` lacks the commit {commit:.12} that HEAD names")]
+    #[error("the submodule `{path}` lacks commit {commit:.12}, which HEAD requires")]
     SubmoduleCommit { path: String, commit: String },
-    /// With the first of them.
+    /// Carries the first few names.
     #[error("{} not committed: {}", files(*count), first.join(", "))]
     NotCommitted { count: usize, first: Vec<String> },
-    #[error("git does not answer: {0}")]
+    #[error("git failed: {0}")]
     Git(GitFailed),
-    #[error("cannot find this program: {0}")]
+    #[error("cannot find the path of the running `steadfast`: {0}")]
     NoProgram(io::Error),
     #[error("{} is not on the PATH", hosts.join(" or "))]
     NoHost { hosts: Vec<String> },
-    #[error("`HOME` is not set, so there is nowhere to keep worktrees")]
+    #[error("`HOME` is not set, so there is no folder for worktrees")]
     NoHome,
-    #[error("`{}` cannot be written: {source}", folder.display())]
+    #[error("cannot write to `{}`: {source}", folder.display())]
     NotWritable { folder: PathBuf, source: io::Error },
     #[error("`{}` is nearly full: less than {} MiB are left", .0.display(), LEAST_FREE >> 20)]
     NearlyFull(PathBuf),
@@ -60,15 +60,15 @@ fn files(count: usize) -> String {
     }
 }
 
-/// What a run begins with.
+/// The preconditions of a run, met.
 #[derive(Debug)]
 pub struct Ready {
     pub host: Host,
     pub program: PathBuf,
     pub steadfast: PathBuf,
-    /// The commit it begins at.
+    /// The commit that the run starts at.
     pub base: String,
-    /// Where the worktrees of this repository's runs go.
+    /// The folder for the worktrees of this repository's runs.
     pub worktrees: PathBuf,
 }
 
@@ -87,7 +87,7 @@ pub fn preflight(
     let base = git().call("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).outcome(&[0, 1], QUICK);
     let base = match base {
         Ok((0, commit)) => commit,
-        // A folder of that name is not enough.
+        // A folder named `.git` is not enough.
         Err(error) if error.to_string().contains("not a git repository") => {
             return Err(NotReady::NoRepository(root.clone()));
         }
@@ -119,8 +119,8 @@ pub fn preflight(
     agent_and_folder(repository, settings, host, &base)
 }
 
-/// A submodule that worktrees would have no content for, though the checkout has some. One that is empty there is empty in
-/// every worktree.
+/// Finds a submodule that has content in the checkout but not the commit that a worktree needs. A submodule that is
+/// empty in the checkout is empty in every worktree, too.
 fn lacking(root: &Path, base: &str) -> Result<Option<Submodule>, NotReady> {
     let modules = match submodules(GitCommand::at(root), base) {
         Ok(modules) => modules,
@@ -130,7 +130,7 @@ fn lacking(root: &Path, base: &str) -> Result<Option<Submodule>, NotReady> {
     Ok(modules.into_iter().find(|module| has_content(root, module) && !has_commit(root, module)))
 }
 
-/// What has to hold for a run that goes on, too.
+/// Checks the preconditions that also apply to a resumed run.
 pub fn agent_and_folder(
     repository: &Repository,
     settings: &RunSettings,
@@ -145,7 +145,7 @@ pub fn agent_and_folder(
     Ok(Ready { host, program, steadfast, base: base.to_owned(), worktrees })
 }
 
-/// The wanted host, else the one that is installed.
+/// Returns the requested host, or else the installed one.
 fn agent(wanted: Option<Host>, steadfast: &Path, environment: &Environment) -> Result<(Host, PathBuf), NotReady> {
     let candidates = match wanted {
         Some(host) => vec![host],
@@ -175,8 +175,8 @@ fn is_program(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The folder for all worktrees of this repository's runs: never inside the checkout or `.git`, where hosts, builds and
-/// our own rules would take them for something else.
+/// Returns the folder for all worktrees of this repository's runs. It is never inside the checkout or `.git`, where
+/// hosts, builds and our own rules would misread them.
 pub fn worktrees(repository: &Repository, settings: &RunSettings) -> Result<PathBuf, NotReady> {
     let Repository { place, environment, .. } = repository;
     let said = settings.worktrees.value.as_str();
@@ -194,8 +194,8 @@ pub fn worktrees(repository: &Repository, settings: &RunSettings) -> Result<Path
 fn writable(folder: &Path) -> Result<(), NotReady> {
     let failed = |source| NotReady::NotWritable { folder: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(failed)?;
-    // Always the same name, and gone before it is written: whoever is killed here leaves nothing that the next one does
-    // not take away.
+    // The name never changes and the file is removed before it is written, so a process that is killed here leaves at
+    // most one file, which the next probe removes.
     let probe = folder.join(".probe");
     let mut file = fs::File::create(&probe).map_err(failed)?;
     let _ = fs::remove_file(&probe);

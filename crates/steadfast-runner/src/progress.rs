@@ -1,4 +1,4 @@
-//! How a run stands, as text: `PROGRESS.md`, one line for a terminal, and the report at its end. Pure.
+//! Renders a run as text: `PROGRESS.md`, one line for a terminal, and the final report. Pure.
 
 mod amount;
 mod idle;
@@ -16,7 +16,7 @@ pub use report::report;
 
 use amount::{cost, dollars, grouped};
 
-/// The page that people read while it goes on.
+/// Renders the page that people read while the run works.
 pub fn progress_md(view: &RunView) -> String {
     let look = Look::at(view);
     let sections = Sections::of(&look);
@@ -68,13 +68,12 @@ fn status(look: &Look<'_>) -> String {
     format!("{status} | {}", look.stated(state))
 }
 
-/// A run with its tasks at hand: there may be thousands, and a page is made every few seconds.
+/// A run with an index of its tasks: there may be thousands, and the page is rendered every few seconds.
 struct Look<'a> {
     view: &'a RunView,
     by_id: HashMap<&'a TaskId, &'a Task>,
 }
 
-/// A task on the page.
 #[derive(Clone, Copy)]
 struct Listed<'a> {
     task: &'a Task,
@@ -86,7 +85,7 @@ impl<'a> Look<'a> {
         Self { view, by_id: view.tasks.iter().map(|task| (&task.id, task)).collect() }
     }
 
-    /// The tasks of a unit, in the order they are worked on.
+    /// The tasks of a unit, in the order of work.
     fn listed(&self, unit: &'a RunUnit) -> impl Iterator<Item = Listed<'a>> {
         unit.tasks.iter().filter_map(|id| self.by_id.get(id)).map(move |task| Listed { task, unit })
     }
@@ -95,7 +94,7 @@ impl<'a> Look<'a> {
         self.view.units.iter().flat_map(|unit| self.listed(unit))
     }
 
-    /// How many tasks of the run are done, of all.
+    /// Returns how many tasks of the run are done, and how many there are.
     fn counts(&self) -> (usize, usize) {
         let done = self.all().filter(|listed| listed.task.status == Status::Done).count();
         (done, self.all().count())
@@ -107,7 +106,7 @@ impl<'a> Look<'a> {
         format!("{landed} of {} units landed", units.len())
     }
 
-    /// The state of a run, and why, where that is known.
+    /// The state of a run, with the reason where one is known.
     fn stated(&self, state: &str) -> String {
         match &self.view.run.reason {
             Some(reason) => format!("{state}: {}", one_line(reason)),
@@ -115,7 +114,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What was spent, of what may be.
+    /// The cost so far, and the limit.
     fn spent(&self, of: &str) -> String {
         let RunView { run, sums, .. } = self.view;
         let mut text = cost(sums.micro_usd);
@@ -124,7 +123,7 @@ impl<'a> Look<'a> {
         }
         match run.limits.tokens {
             Some(tokens) => text += &format!(", {}{of}{} tokens", grouped(sums.tokens), grouped(tokens)),
-            // A sum that leaves something out says so.
+            // A sum without unpriced iterations names them.
             None if sums.unpriced > 0 => {
                 let unpriced = sums.unpriced;
                 text += &format!(" and {unpriced} {} of unknown price", noun(unpriced, "iteration"));
@@ -134,13 +133,13 @@ impl<'a> Look<'a> {
         text
     }
 
-    /// What a task waits for that is not done.
+    /// Returns the unfinished tasks that this task depends on.
     fn waits_for(&self, task: &'a Task) -> Vec<&'a str> {
         let is_done = |id: &TaskId| self.by_id.get(id).is_some_and(|other| other.status == Status::Done);
         task.blocked_by.iter().filter(|id| !is_done(id)).map(TaskId::as_str).collect()
     }
 
-    /// A unit is blocked as a whole: its reason is also that of its other tasks.
+    /// A unit is blocked as a whole, so its reason applies to its other tasks, too.
     fn why_blocked(&self, listed: &Listed<'a>) -> Option<&'a str> {
         let reason = self.view.blocked.get(&listed.task.id).map(String::as_str);
         reason.filter(|reason| !reason.is_empty()).or(listed.unit.note.as_deref())
@@ -179,7 +178,7 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// A section without tasks is none.
+    /// Writes nothing for a section without tasks.
     fn put(&self, page: &mut String, title: &str, more: impl Fn(&Listed<'a>) -> String) {
         if self.0.is_empty() {
             return;

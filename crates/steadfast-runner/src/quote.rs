@@ -1,6 +1,6 @@
-//! What another program said, in a text of ours.
+//! Quotes the output of other programs in our texts.
 
-/// The last characters, from the beginning of a line where there is one.
+/// Returns the last characters, from the beginning of a line where possible.
 pub(crate) fn end_of(text: &str, longest: usize) -> &str {
     let text = text.trim_end();
     let Some((start, _)) = text.char_indices().rev().nth(longest.saturating_sub(1)) else { return text };
@@ -8,7 +8,7 @@ pub(crate) fn end_of(text: &str, longest: usize) -> &str {
     if start == 0 { end } else { end.split_once('\n').map_or(end, |(_, rest)| rest) }
 }
 
-/// What another program said, so that it cannot be taken for ours.
+/// Fences the output of another program, so that it cannot pass for our text.
 pub(crate) fn fenced(text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {
@@ -17,7 +17,7 @@ pub(crate) fn fenced(text: &str) -> String {
     format!("{fence}\n{text}\n{fence}")
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 pub(crate) fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,5 +1,5 @@
-//! What judges the work: experts in reviews, and the gate at the end of a loop. The same for a run's branch and for a
-//! checkout that a session works in.
+//! Judges the work: experts review it, and a gate ends the loop. Works the same for a run's branch and for a checkout
+//! that a session works in.
 
 mod gate;
 mod remedy;
@@ -27,7 +27,7 @@ pub use scope::{CompletedReview, Look, ReviewScope, Stretch, line};
 pub use session::SessionReview;
 pub use subject::ReviewSubject;
 
-/// What experts are asked with, and what they are asked about.
+/// The input for experts: settings, and the subject of the review.
 pub struct Reviewer<'a> {
     pub repository: &'a Repository,
     pub settings: &'a LoopSettings,
@@ -36,21 +36,20 @@ pub struct Reviewer<'a> {
     pub prices: Prices,
     pub review_brief: ReviewBrief,
     pub plan: PlanId,
-    /// What the human's own words say has to pass.
+    /// The commands that the human's own words require to pass.
     pub stated: Vec<StatedCheck>,
-    /// What a human took as it is.
+    /// The objections that a human accepted.
     pub waived: Vec<Waiver>,
-    /// What must not happen, and where the work may be.
+    /// The must-nots and the allowed places.
     pub limits: Vec<String>,
-    /// The file of the spec.
     pub spec: Option<String>,
-    /// The run that pays. None: nobody's budget is known.
+    /// The run that pays. `None`: there is no known budget.
     pub run: Option<RunId>,
     pub subject: ReviewSubject,
-    /// By which the processes of experts are found.
+    /// The environment value that marks the processes of experts.
     pub mark: String,
     pub stop: &'a AtomicBool,
-    /// Agents that spend of the same budget meanwhile.
+    /// The number of agents that spend from the same budget meanwhile.
     pub beside: u32,
 }
 
@@ -60,7 +59,7 @@ impl fmt::Debug for Reviewer<'_> {
     }
 }
 
-/// What experts of a loop know.
+/// Returns the common part of the prompts for a loop's experts.
 pub fn review_brief(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
     let shape = shape.cloned().unwrap_or_default();
     let checks = shape.checks.into_iter().map(|check| format!("`{}`", check.command)).collect();
@@ -75,7 +74,7 @@ pub fn review_brief(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
 }
 
 impl Reviewer<'_> {
-    /// Looks at the final tree, and says what there is to object to.
+    /// Checks the final tree, and returns the objections to it.
     pub fn gate(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let look = GateLook {
             repository: self.repository,
@@ -91,7 +90,7 @@ impl Reviewer<'_> {
         look.objections(reviews)
     }
 
-    /// Asks with a share of what is left of the budget, and writes down what it took. `what` names it in the ledger.
+    /// Calls `ask` with a share of the remaining budget, and records the cost in the ledger under the name `what`.
     fn paid<T>(&self, what: &str, ask: impl FnOnce(&mut dyn FnMut(Spent), Option<u64>) -> T) -> Result<T, RunError> {
         let Some(run) = &self.run else { return Ok(ask(&mut |_| {}, None)) };
         let mut ledger = self.repository.ledger_as_it_is()?;
@@ -107,7 +106,7 @@ impl Reviewer<'_> {
         let said = ask(
             &mut |spent| {
                 last = spent;
-                // What a report misses the end has.
+                // If a report cannot be saved, the final one below still counts.
                 let _ = ledger.spend(run, number, spent, 0);
             },
             left,
@@ -139,7 +138,7 @@ impl Reviewer<'_> {
         }
     }
 
-    /// Where what experts print is kept.
+    /// Returns the folder for the output of experts.
     fn folder(&self) -> Result<PathBuf, RunError> {
         let folder = self.repository.place.state.join("runs").join(&self.mark);
         std::fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;

@@ -1,5 +1,5 @@
-//! A run: a dispatcher owns the truth, executors own processes and worktrees, a merger lands what they did. They talk by
-//! messages.
+//! A run: the dispatcher owns the state, executors own processes and worktrees, and the merger lands finished units.
+//! They exchange messages.
 
 mod begin;
 mod budget;
@@ -22,15 +22,15 @@ pub use event::{Activity, Audience, RunEvent, Snapshot};
 pub use executor::{Launcher, Role, Start};
 pub use runner::{is_alive, this_process};
 
-/// How a run, or this part of it, ended.
+/// The result of a run, or of one stretch of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
     /// Every task is done.
     Complete,
-    /// Every task is done, these on the agent's word alone.
+    /// Every task is done, these only by the agent's claim.
     NeedsReview(TaskLines),
-    /// As far as it was to go this time: more is to be done, and nothing stands in its way.
+    /// The run went as far as requested: work is left, and nothing blocks it.
     Reached,
-    /// It can be resumed.
+    /// The run can be resumed.
     Paused(String),
 }

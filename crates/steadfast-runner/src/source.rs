@@ -1,4 +1,4 @@
-//! What a run works off: a spec, or the issues of an epic.
+//! The source of a run's tasks: a spec, or the issues of an epic.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ impl<'a> RunSource<'a> {
         Self::Epic(Beads::new(root, Some(epic)))
     }
 
-    /// What its plan is called by.
+    /// Returns the name of the source in the ledger.
     pub fn source(&self, root: &Path) -> String {
         match self {
             Self::Spec { file, .. } => spec_file::source(file, root),
@@ -32,7 +32,7 @@ impl<'a> RunSource<'a> {
         }
     }
 
-    /// Its plan, with what there is to say of it.
+    /// Loads the plan, and returns it with messages for the user.
     pub fn load(self, list: &mut TaskList, source: &str) -> Result<(PlanId, Vec<String>), WorkError> {
         match self {
             Self::Spec { compiled, .. } => {
@@ -55,11 +55,11 @@ impl<'a> RunSource<'a> {
     }
 }
 
-/// Tells the tracker of a run's plan what was done. What it could not be told is said, and told the next time.
-pub fn tell_tracker(place: &Place, run: &Run) -> Option<String> {
+/// Reports finished tasks to the run's tracker. Returns what failed to reach it; the next call retries.
+pub fn report_to_tracker(place: &Place, run: &Run) -> Option<String> {
     let beads = Beads::of_source(&place.root, &run.spec)?;
     match tracker::tell(place, &beads, &run.plan, TimeBudget::of(COMMAND)) {
         Ok(told) => told.untold,
-        Err(error) => Some(format!("{} was told nothing: {error}", beads.name())),
+        Err(error) => Some(format!("cannot report to {}: {error}", beads.name())),
     }
 }

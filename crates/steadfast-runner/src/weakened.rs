@@ -1,13 +1,13 @@
-//! Whether a change weakened the tests, as far as tokens show it. `languages.toml` says what a test looks like in each
-//! language, and `checks.toml` what a check and a threshold look like in settings and scripts.
+//! Finds changes that weaken the tests, as far as tokens show it. `languages.toml` describes tests in each language,
+//! and `checks.toml` describes checks and thresholds in settings and scripts.
 //!
-//! Assertions are compared, before and after and over the whole change, not words of a diff: one that moved to another
-//! file, into a helper or into a table is still there. A false alarm closes a gate, so an assertion with another one in
-//! its place is not lost. These are for the reviewers, who read the same change:
+//! It compares all assertions before and after the whole change, not the words of a diff: an assertion that moved to
+//! another file, a helper or a table still counts. A false alarm closes a gate, so an assertion that another one
+//! replaces does not count as lost. These are left to the reviewers, who read the same change:
 //!
 //! - another expected value, a looser comparison, an assertion that cannot fail or is not reached,
-//! - a test that goes with the code it tested: a name that it uses is defined no longer,
-//! - fewer rows of a table, retries, a raised timeout, a mock in the place of what is tested,
+//! - a test that goes with the code it tested: one of its names is no longer defined,
+//! - fewer rows of a table, retries, a longer timeout, a mock instead of the tested code,
 //! - files and rules that a check leaves out, a check that is replaced, snapshots.
 
 mod assertion;
@@ -23,10 +23,10 @@ use steadfast_text::truncate_line;
 
 use source::Source;
 
-/// Of everything that is compared with everything.
+/// The most items of a kind that are compared pair by pair.
 const MOST: usize = 300;
 
-/// A file before and after a change. `was` is its path before, where that was another.
+/// A file before and after a change. `was` is its former path, if it was renamed.
 #[derive(Clone, Copy, Debug)]
 pub struct FileChange<'a> {
     pub path: &'a str,
@@ -35,12 +35,11 @@ pub struct FileChange<'a> {
     pub after: Option<&'a str>,
 }
 
-/// Something that made the tests of a change prove less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
     pub kind: WeakeningKind,
     pub file: String,
-    /// In the file as it is now; in the file as it was, where something is gone.
+    /// The line in the file after the change; in the file before it, if something is gone.
     pub line: usize,
     pub text: String,
 }
@@ -49,7 +48,7 @@ labels! {
     #[derive(PartialOrd, Ord)]
     pub enum WeakeningKind {
         Skipped = "skipped",
-        /// Only this test is run, and the others are not.
+        /// Only this test runs.
         Focused = "focused",
         TestDeleted = "test-deleted",
         AssertionDeleted = "assertion-deleted",
@@ -59,12 +58,12 @@ labels! {
     }
 }
 
-/// The weakenings in the change of one file.
+/// Returns the weakenings in the change of one file.
 pub fn weakened(file: &str, before: Option<&str>, after: Option<&str>) -> Vec<Weakening> {
     weakened_by(&[FileChange { path: file, was: None, before, after }])
 }
 
-/// The weakenings in a whole change, in the order of its files and lines.
+/// Returns the weakenings in a whole change, in the order of its files and lines.
 pub fn weakened_by(changes: &[FileChange<'_>]) -> Vec<Weakening> {
     let before: Vec<Source<'_>> = changes.iter().filter_map(Source::before).collect();
     let after: Vec<Source<'_>> = changes.iter().filter_map(Source::after).collect();

@@ -1,4 +1,4 @@
-//! The branches and worktrees of a run. The user's own branch, index and files are never touched.
+//! The branches and worktrees of a run. They never touch the user's own branch, index and files.
 
 mod cleanup;
 mod merge;
@@ -27,27 +27,25 @@ pub use submodule::{Submodule, has_commit, has_content, submodules};
 const CHECKOUT: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(60);
 
-/// Where rendered files go in a checkout.
+/// The folder for rendered files in a checkout.
 const OWN: &str = ".steadfast";
 
-/// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
-/// broken one.
+/// Locked while a worktree is added or removed: git reads all of them then, and fails on a half-made one.
 static MAKING: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Debug)]
 pub struct RunWorktrees {
-    /// The checkout the run was started in.
     checkout: PathBuf,
     /// Git's own folder, which all worktrees share.
     common: PathBuf,
-    /// Where its worktrees lie.
+    /// The folder of the run's worktrees.
     folder: PathBuf,
     run: String,
-    /// Whose commits these are, where the user did not say who they are.
+    /// The author of commits, if the user has not configured one.
     identity: Identity,
-    /// What is to land was laid out by this process before, so its worktree is whole.
+    /// Set once this process has laid out a candidate, so that its worktree is whole.
     laid_out: Arc<AtomicBool>,
-    /// What the submodules of the run are, once that was asked.
+    /// The submodules of the run, once they were read.
     modules: Arc<OnceLock<Vec<Submodule>>>,
 }
 
@@ -63,12 +61,12 @@ pub enum WorktreeError {
     Git(#[from] GitFailed),
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("git gave an answer that cannot be read: {0}")]
+    #[error("cannot parse the output of git: {0}")]
     Unreadable(String),
 }
 
 impl RunWorktrees {
-    /// `folder` is where all worktrees of this run go.
+    /// `folder` is the parent of all worktrees of this run.
     pub fn of(checkout: &Path, folder: &Path, run: &str) -> Self {
         let named = GitCommand::at(checkout).call("config").args(["user.email"]).outcome(&[0, 1], QUICK);
         let identity = match named {
@@ -76,13 +74,13 @@ impl RunWorktrees {
             _ => Identity::Ours,
         };
         let common = GitCommand::at(checkout).call("rev-parse").args(["--path-format=absolute", "--git-common-dir"]);
-        // Where git does not answer, nothing else here will come far.
+        // If this git call fails, the later ones report the error.
         let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
         let (checkout, folder, run) = (checkout.to_owned(), folder.to_owned(), run.to_owned());
         Self { checkout, common, folder, run, identity, laid_out: Arc::default(), modules: Arc::default() }
     }
 
-    /// What the run leaves: a branch of its own.
+    /// The branch with the result of the run.
     pub fn branch(&self) -> String {
         format!("steadfast/{}", self.run)
     }
@@ -95,7 +93,7 @@ impl RunWorktrees {
         self.folder.join(plain(unit))
     }
 
-    /// Makes the run's branch. One that is there already stays where it is.
+    /// Creates the run's branch, unless it exists.
     pub fn begin(&self, base: &str) -> Result<(), WorktreeError> {
         if self.tip()?.is_none() {
             let none = "0".repeat(base.len());
@@ -104,12 +102,12 @@ impl RunWorktrees {
         Ok(())
     }
 
-    /// Where the run's branch is.
+    /// Returns the commit of the run's branch.
     pub fn tip(&self) -> Result<Option<String>, WorktreeError> {
         self.commit_of(&reference(&self.branch()))
     }
 
-    /// A worktree for a unit, from the tip of the run's branch: the one it has already, if that is whole.
+    /// Returns the worktree of a unit: the existing one if it is whole, else a new one at the tip of the run's branch.
     pub fn prepare(&self, unit: &str) -> Result<PathBuf, WorktreeError> {
         let (folder, branch) = (self.unit_folder(unit), self.unit_branch(unit));
         if self.is_whole(&folder) {
@@ -142,10 +140,10 @@ impl RunWorktrees {
         MAKING.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that changed in a unit's worktree becomes a commit of its branch.
+    /// Commits all changes in a unit's worktree to its branch.
     pub fn save(&self, unit: &str, message: &str) -> Result<(), WorktreeError> {
         let folder = self.unit_folder(unit);
-        // Whoever was killed while it made our own folder left nothing that says so: what is in there is no work.
+        // A process that was killed while it created this folder left no ignore file in it. Nothing in there is work.
         let own = folder.join(OWN);
         if own.is_dir() {
             steadfast_work::file::ignore_all(&own).map_err(file(&own))?;
@@ -153,12 +151,12 @@ impl RunWorktrees {
         let others = self.but_submodules()?;
         self.in_worktree(&folder).call("add").args(["--all"]).args(others).answer(CHECKOUT)?;
         let commit = self.in_worktree(&folder).call("commit");
-        // 1: nothing changed, or nothing that git keeps.
+        // Exit status 1: nothing changed, or all changes are ignored.
         commit.args(["--quiet", "--no-verify", "--message", message]).outcome(&[0, 1], CHECKOUT)?;
         Ok(())
     }
 
-    /// The same, where most often nothing changed. Returns what the worktree stands on then.
+    /// Does the same, faster if nothing changed. Returns the worktree's commit.
     pub fn commit(&self, unit: &str, message: &str) -> Result<String, WorktreeError> {
         let folder = self.unit_folder(unit);
         let status = self.in_worktree(&folder).call("status");
@@ -172,15 +170,14 @@ impl RunWorktrees {
         Ok(self.in_worktree(&folder).call("rev-parse").args(["HEAD"]).answer(QUICK)?)
     }
 
-    /// Removes a unit's worktree and branch. Twice is once.
+    /// Removes a unit's worktree and branch, if they exist.
     pub fn remove(&self, unit: &str) -> Result<(), WorktreeError> {
         self.remove_all(&[unit])
     }
 
-    /// The same of several.
     pub fn remove_all(&self, units: &[&str]) -> Result<(), WorktreeError> {
         let folders: Vec<PathBuf> = units.iter().map(|unit| self.unit_folder(unit)).collect();
-        // It takes as long as git took to make them, so it is left to another process, as that was.
+        // Removal takes as long as the checkout did, so another process does it.
         let _ = Program::anywhere("rm").call(["-rf", "--"]).args(&folders).env(MARK, &self.run).answer(CHECKOUT);
         for folder in &folders {
             remove_dir(folder)?;
@@ -190,7 +187,7 @@ impl RunWorktrees {
         self.delete(&branches.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Removes all that is left but the run's branch.
+    /// Removes everything but the run's branch.
     pub fn clear(&self) -> Result<(), WorktreeError> {
         let pattern = format!("refs/heads/steadfast/{}-*", self.run);
         let branches = self.git().call("for-each-ref").args(["--format=%(refname)", &pattern]).answer(QUICK)?;
@@ -207,7 +204,7 @@ impl RunWorktrees {
         }
     }
 
-    /// No worktree, and nothing that git remembers of one.
+    /// Removes the worktree, and git's record of it.
     fn make_room(&self, folder: &Path) -> Result<(), WorktreeError> {
         remove_dir(folder)?;
         if let Some(parent) = folder.parent() {
@@ -216,17 +213,17 @@ impl RunWorktrees {
         self.forget(&[folder.to_owned()])
     }
 
-    /// Whether an earlier attempt left a worktree that can be worked in. A lock of git's in there is nobody's: whoever
-    /// took it was ended before.
+    /// Returns whether an earlier attempt left a usable worktree. A lock of git's in there is stale: the process that
+    /// took it has ended.
     fn is_whole(&self, folder: &Path) -> bool {
         let Ok(dir) = git_dir(folder) else { return false };
         let _ = fs::remove_file(dir.join("index.lock"));
-        // Without an index its checkout did not come to its end.
+        // A worktree without an index is an incomplete checkout.
         dir.join("index").is_file()
             && self.in_worktree(folder).call("status").args(["--porcelain"]).answer(CHECKOUT).is_ok()
     }
 
-    /// Whether what landed meanwhile is in a unit's worktree and not in a commit yet.
+    /// Returns whether a merge of landed work into a unit's worktree is not committed yet.
     pub fn is_bringing_in(&self, unit: &str) -> bool {
         self.is_merging(&self.unit_folder(unit))
     }
@@ -248,7 +245,7 @@ impl RunWorktrees {
 
     fn in_worktree(&self, folder: &Path) -> GitCommand {
         let git = GitCommand::at(folder).env(MARK, &self.run).setting("commit.gpgSign=false").setting("gc.auto=0");
-        // Neither a process that stays, nor a line in the user's configuration.
+        // Start no daemon, and write nothing into the user's configuration.
         let git = git.setting("core.fsmonitor=false").setting("branch.autoSetupMerge=false");
         match self.identity {
             Identity::Users => git,

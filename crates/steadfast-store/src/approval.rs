@@ -1,4 +1,5 @@
-//! Approvals: a human's yes to the plan of one hash, signed. The line in the plan's file is for people; this counts.
+//! Approvals: a human's signed yes to the plan with one hash. The marker line in the plan's file is only for readers; the
+//! signed record decides.
 
 mod grant;
 mod key;

@@ -1,8 +1,8 @@
-//! Where a checkout was when it was last seen. A repository that is moved or copied keeps its plans.
+//! The last known path of each checkout, so that a moved or copied repository keeps its plans.
 //!
-//! Plans, gates and drafts name their checkout by its path. What stays the same when that changes is the folder that git
-//! keeps for it: the repository's own, in which the state is, or the one of a linked worktree. So the path is kept for each,
-//! and where it is another one now, everything is named anew.
+//! Plans, gates and drafts name their checkout by its path. The folder that git keeps for a checkout does not change when
+//! the checkout moves: the repository's own `.git`, or the folder of a linked worktree. So Steadfast stores the path for
+//! each such folder. When the path has changed, Steadfast updates everything that names it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,36 +17,35 @@ use crate::gate::{close_gate, gates, open_gate, scope_name};
 use crate::ledger::{Ledger, LedgerError};
 use crate::place::{Place, linked_name};
 
-/// How long another writer is waited for.
+/// The maximum time to wait for another writer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A checkout that is not where it was.
+/// A checkout whose path has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub from: String,
-    /// The one it was copied from is still there, with a state of its own.
+    /// The original checkout still exists, with its own state.
     pub copied: bool,
 }
 
-/// Why what belongs to a checkout could not be named anew.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    #[error("cannot write what belongs to the checkout: {0}")]
+    #[error("cannot update the gates and drafts of the moved checkout: {0}")]
     Io(#[from] std::io::Error),
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     path: String,
-    /// When git made the folder of a linked worktree: its name alone may be another worktree's by now.
+    /// The time at which git created the folder of a linked worktree: another worktree may have the same name later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made: Option<u64>,
 }
 
-/// Brings what belongs to this checkout to where it is now, if it was elsewhere before. The record comes last: whoever is
-/// stopped half way begins again.
+/// Updates everything that belongs to this checkout, if its path has changed. The record is written last: after an
+/// interruption the next call starts over.
 pub fn settle_checkout(place: &Place, now: Millis) -> Result<Option<Moved>, MoveError> {
     let Some((name, made)) = identity(place) else { return Ok(None) };
     let (file, here) = (place.state.join("checkouts").join(&name), Record { path: place.worktree(), made });
@@ -59,20 +58,20 @@ pub fn settle_checkout(place: &Place, now: Millis) -> Result<Option<Moved>, Move
         from: last.path,
     });
     if let Some(moved) = &moved {
-        give_way(place, &name, &here.path, now)?;
-        carry(place, moved, &here.path, now)?;
+        move_former_owner(place, &name, &here.path, now)?;
+        move_state(place, moved, &here.path, now)?;
     }
     replace_in_folder(&file, &serde_json::to_vec(&here).map_err(std::io::Error::from)?)?;
     Ok(moved)
 }
 
-/// The repository's own checkout, or a linked worktree by the folder that git keeps for it. Outside of git the state is
-/// found by the path alone.
+/// Identifies the repository's own checkout, or a linked worktree by the folder that git keeps for it. Outside git the state
+/// depends on the path, so there is nothing to update.
 fn identity(place: &Place) -> Option<(String, Option<u64>)> {
     let Some((name, folder)) = linked_name(&place.root) else {
         return place.root.join(".git").exists().then(|| ("main".to_owned(), None));
     };
-    // Git writes this file once, and a copy that keeps times keeps its time.
+    // Git writes this file once, and a copy that preserves times preserves its time.
     let made = fs::metadata(folder.join("commondir")).and_then(|file| file.modified()).ok()?;
     let made = made.duration_since(UNIX_EPOCH).ok()?.as_nanos();
     Some((format!("linked-{}", file_name(&name)), u64::try_from(made).ok()))
@@ -82,7 +81,8 @@ fn read(file: &Path) -> Option<Record> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// A linked worktree that was copied with its `.git` file: to git both are the one that was there first, and so it is here.
+/// Detects a linked worktree that was copied together with its `.git` file. Git treats both copies as the original, and so
+/// does Steadfast.
 fn is_copy_of_linked(place: &Place, last: &Record) -> bool {
     last.made.is_some()
         && linked_name(Path::new(&last.path)).is_some_and(|there| linked_name(&place.root) == Some(there))
@@ -96,14 +96,15 @@ fn has_state_of_its_own(path: &Path, place: &Place) -> bool {
     real(&there.state) != real(&place.state)
 }
 
-/// Whoever was here before, and is elsewhere now without having been seen there, takes what is theirs along first.
-fn give_way(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), MoveError> {
+/// Another worktree may have been at this path before, and has not been seen at its new path yet: its plans, gates and
+/// drafts are moved first.
+fn move_former_owner(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), MoveError> {
     let Ok(folder) = fs::read_dir(place.state.join("checkouts")) else { return Ok(()) };
     for file in folder.flatten().filter(|file| file.file_name().to_string_lossy() != name) {
         let Some(other) = read(&file.path()).filter(|other| other.path == here) else { continue };
-        let Some((root, made)) = present(place, &file.file_name().to_string_lossy()) else { continue };
+        let Some((root, made)) = current_path_of(place, &file.file_name().to_string_lossy()) else { continue };
         if other.made == Some(made) && root != here {
-            carry(place, &Moved { from: other.path, copied: false }, &root, now)?;
+            move_state(place, &Moved { from: other.path, copied: false }, &root, now)?;
             let record = Record { path: root, made: other.made };
             replace_in_folder(&file.path(), &serde_json::to_vec(&record).map_err(std::io::Error::from)?)?;
         }
@@ -111,8 +112,8 @@ fn give_way(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), Mo
     Ok(())
 }
 
-/// Where git has the linked worktree of this record now.
-fn present(place: &Place, record: &str) -> Option<(String, u64)> {
+/// Returns the current path of the linked worktree of this record.
+fn current_path_of(place: &Place, record: &str) -> Option<(String, u64)> {
     let common = place.state.parent()?;
     fs::read_dir(common.join("worktrees")).ok()?.flatten().find_map(|folder| {
         let name = folder.file_name().to_string_lossy().into_owned();
@@ -126,8 +127,8 @@ fn present(place: &Place, record: &str) -> Option<(String, u64)> {
     })
 }
 
-/// The ledger first, in one transaction; then the files, each of which is written before the old one goes.
-fn carry(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), MoveError> {
+/// Moves the ledger first, in one transaction, then the files. Each new file is written before the old one is removed.
+fn move_state(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), MoveError> {
     let from = moved.from.as_str();
     if place.state.join("state.db").exists() {
         Ledger::open_within(&place.state, PATIENCE)?.move_worktree(moved, to, now)?;

@@ -1,4 +1,4 @@
-//! Who is behind a running call of `steadfast`.
+//! Claims: which session and agent started a running call of `steadfast`. The hook leaves one before the call.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::place::Place;
 use steadfast_redact::redact_json;
 use steadfast_system::{Access, create_private_dir, replace};
 
-/// A call that was refused or killed leaves its claim behind; after this long, by whichever clock, nobody takes it any more.
+/// The lifetime of a claim. A rejected or killed call leaves its claim behind, and clocks may be set back.
 const LIFE_MS: u64 = 15 * 60 * 1_000;
 
 pub fn leave_claim(place: &Place, claim: &Claim) -> io::Result<()> {
@@ -29,8 +29,7 @@ pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {
     }
 }
 
-/// Drops every claim of a session whose calls are over, and of any session the stale ones: a call that was refused or
-/// killed leaves its claim behind.
+/// Drops the claims of a session whose calls have ended, and the expired claims of all sessions.
 pub fn drop_claims_of(place: &Place, session: &SessionId, now: Millis) {
     let Ok(folder) = fs::read_dir(place.state.join("claims")) else { return };
     for file in folder.flatten() {
@@ -42,8 +41,8 @@ pub fn drop_claims_of(place: &Place, session: &SessionId, now: Millis) {
     }
 }
 
-/// The claim of the call that runs this command: of the living ones of this checkout that name the command's words,
-/// the newest. The session narrows it down where the environment names one.
+/// Returns the claim of the call that runs this command: the newest valid claim of this checkout whose command contains
+/// `words`. If the environment names the session, only its claims count.
 pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: Millis) -> Option<Claim> {
     let folder = fs::read_dir(place.state.join("claims")).ok()?;
     let mut found: Option<Claim> = None;
@@ -52,11 +51,11 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
         else {
             continue;
         };
-        // `clean` and `doctor --fix` count the stale ones: asking who calls must not remove them first.
+        // `clean` and `doctor --fix` count the expired claims, so looking up a caller must not remove them.
         if is_stale(claim.at, now) {
             continue;
         }
-        // In a subagent's shell Codex names the subagent.
+        // In the shell of a subagent, Codex sets the id of the subagent instead of the session.
         let is_its = |named: &SessionId| {
             *named == claim.session || claim.agent.as_ref().is_some_and(|agent| agent.as_str() == named.as_str())
         };
@@ -68,7 +67,7 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
     found
 }
 
-/// Claims that nobody takes any more, and what a dying process left of one.
+/// Lists expired claims, and unfinished claim files of killed processes.
 pub fn stale_claims(place: &Place, now: Millis) -> Vec<PathBuf> {
     let Ok(folder) = fs::read_dir(place.state.join("claims")) else { return Vec::new() };
     let left_at = |file: &fs::DirEntry| {
@@ -79,7 +78,7 @@ pub fn stale_claims(place: &Place, now: Millis) -> Vec<PathBuf> {
     folder.flatten().filter(stale).map(|file| file.path()).collect()
 }
 
-/// The claim of a call that its host names.
+/// Returns the claim of the call with this id.
 pub fn claim_of_call(place: &Place, call: &ToolUseId) -> Option<Claim> {
     let bytes = fs::read(path(place, call)).ok()?;
     serde_json::from_slice::<Claim>(&bytes).ok().filter(|claim| claim.call == *call)

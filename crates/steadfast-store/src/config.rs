@@ -1,5 +1,5 @@
-//! `steadfast.toml`: the project's, with the user's under it and the user's own for this repository over it. Between the
-//! user's and the project's is what `project.yaml` says of the stop hook.
+//! Reads `steadfast.toml` from three places. From the weakest to the strongest source: the user's file, `project.yaml` (only
+//! the stop hook), the project's file, and the user's own file for this repository.
 
 use std::fs;
 use std::io;
@@ -10,13 +10,13 @@ use steadfast_model::{Options, Settings, Source, fnv};
 use crate::place::Place;
 use crate::project_yaml::{self, PROJECT_YAML};
 
-/// What a configuration file is called, wherever it is.
+/// The name of a configuration file in every folder.
 pub const CONFIG_FILE: &str = "steadfast.toml";
 
-/// Where the configuration of a checkout is read from.
+/// The configuration files of a checkout.
 #[derive(Clone, Debug)]
 pub struct ConfigFiles {
-    /// The weakest first.
+    /// The weakest source first.
     files: Vec<(PathBuf, Source)>,
     user_state: Option<PathBuf>,
 }
@@ -30,7 +30,6 @@ pub enum ConfigError {
 }
 
 impl ConfigFiles {
-    /// `user` is the folder of the user's configuration, e.g. `~/.config/steadfast`.
     pub fn of(place: &Place, user: Option<&Path>) -> Self {
         let mut files = vec![(place.root.clone(), Source::Project), (place.state.clone(), Source::Local)];
         if let Some(user) = user {
@@ -43,7 +42,7 @@ impl ConfigFiles {
         Self { files, user_state: None }
     }
 
-    /// Beside the folder of the user's own state, where the key is that approvals are signed with.
+    /// Adds the folder of the user's own state, which holds the key for approvals.
     pub fn beside(self, user_state: Option<&Path>) -> Self {
         Self { user_state: user_state.map(Path::to_owned), ..self }
     }
@@ -52,7 +51,7 @@ impl ConfigFiles {
         self.user_state.as_deref()
     }
 
-    /// The file that this source is read from.
+    /// Returns the path of this source.
     pub fn path(&self, of: Source) -> Option<&Path> {
         self.files.iter().find(|(_, source)| *source == of).map(|(path, _)| path.as_path())
     }
@@ -67,8 +66,8 @@ impl ConfigFiles {
         Ok(settings)
     }
 
-    /// A number that changes when a file does: four `stat` instead of four reads for every tool call. Never zero, which
-    /// is the stamp of a session that has not looked yet.
+    /// Returns a number that changes when a file changes: four `stat` calls instead of four reads for every tool call. It is
+    /// never zero, which is the stamp of a session that has not read its configuration yet.
     pub fn stamp(&self) -> u64 {
         let mut seen = [[0; 16]; 4];
         for ((path, _), seen) in self.files.iter().zip(&mut seen) {
@@ -84,7 +83,7 @@ impl ConfigFiles {
 fn read(path: &Path, source: Source) -> Result<Option<Options>, ConfigError> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // It is others' as well: a folder or a file we may not read says nothing to us.
+        // Other tools own this file too: if we cannot read it, it contains no settings for us.
         Err(_) if source == Source::ProjectYaml => return Ok(None),
         Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
         Ok(text) => text,
@@ -95,7 +94,7 @@ fn read(path: &Path, source: Source) -> Result<Option<Options>, ConfigError> {
     }
 }
 
-/// What a configuration file says. `path` is where it is, or would be.
+/// Parses a configuration file. `path` is used for error messages only; the file need not exist.
 pub fn parse_options(path: &Path, text: &str) -> Result<Options, ConfigError> {
     toml::from_str(text).map_err(|error| {
         let before = &text[..error.span().map_or(0, |span| text.floor_char_boundary(span.start))];

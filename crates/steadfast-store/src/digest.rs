@@ -1,4 +1,4 @@
-//! SHA-256 in hexadecimal, of what is sealed and of what is approved.
+//! SHA-256 in hexadecimal, for seals and approvals.
 
 use std::io::{self, Read};
 
@@ -9,7 +9,7 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Of all that can be read, and how much that was.
+/// Hashes everything that can be read, and counts its bytes.
 pub(crate) fn of_reader(mut from: impl Read) -> io::Result<(String, u64)> {
     let mut hash = Sha256::new();
     let mut part = vec![0; 64 << 10];

@@ -1,4 +1,5 @@
-//! Drafts: what was proposed and waits for a human, kept by its hash. Nothing of it is in the checkout before the yes.
+//! Drafts: proposed plans that wait for a human, stored by their hash. The checkout contains nothing of a draft until a
+//! human approves it.
 
 use std::fs;
 use std::io;
@@ -13,26 +14,26 @@ use crate::place::Place;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// Over what was authored, in hexadecimal.
+    /// The hash of the authored text, in hexadecimal.
     pub hash: String,
     pub text: String,
     pub format: DraftFormat,
     pub title: String,
     pub tasks: u32,
-    /// Where it is written once it is approved, from the root of the checkout.
+    /// The path to write it to after the approval, from the root of the checkout.
     pub path: String,
-    /// The checkout it was proposed in.
+    /// The checkout in which it was proposed.
     pub worktree: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub proposed_at: Millis,
-    /// The hash of the draft before it.
+    /// The hash of the previous draft.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
 }
 
 impl Draft {
-    /// The little of it that a decision needs.
+    /// Returns the short form that decisions and gate markers need.
     pub fn line(&self) -> DraftLine {
         DraftLine {
             hash: self.hash.clone(),
@@ -44,18 +45,18 @@ impl Draft {
     }
 }
 
-/// Keeps a draft. It is on the disk when this returns.
+/// Stores a draft. When this returns, it is on the disk.
 pub fn keep_draft(place: &Place, draft: &Draft) -> io::Result<()> {
     replace_in_folder(&path(place, &draft.hash), &serde_json::to_vec(draft)?)
 }
 
-/// The draft of this hash. One that cannot be read is none.
+/// Returns the draft with this hash, if it can be read.
 pub fn draft(place: &Place, hash: &str) -> Option<Draft> {
     let bytes = fs::read(path(place, hash)).ok()?;
     serde_json::from_slice::<Draft>(&bytes).ok().filter(|draft| draft.hash == hash)
 }
 
-/// Every draft that can be read, the newest first.
+/// Lists all readable drafts, the newest first.
 pub fn drafts(place: &Place) -> Vec<Draft> {
     let Ok(folder) = fs::read_dir(place.state.join("drafts")) else { return Vec::new() };
     let files = folder.flatten().filter(|file| file.path().extension().is_none());

@@ -1,5 +1,5 @@
-//! The locks of the state: one process at a time follows a list, continues a loop, or runs a check. The system frees a lock
-//! when its process ends, however it ends.
+//! Locks in the state: only one process at a time follows a list, continues a loop, or runs a check. The system releases a
+//! lock when its process ends, for any reason.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,34 +12,33 @@ use steadfast_system::FileLock;
 use crate::Place;
 use crate::file::file_name;
 
-/// Waits for the lock of the lists that are kept elsewhere, to read one or to write to it: what was read must not be taken in
-/// after another process wrote something newer. `None`: another process had it all the while.
+/// Waits for the lock of externally tracked lists. A process holds it to read or write a list: otherwise it could store an
+/// old reading after another process wrote a newer state. `None` means that another process held the lock all the time.
 pub fn lock_following(place: &Place, wait: Duration) -> io::Result<Option<FileLock>> {
     FileLock::with_folder(&place.state.join("following"), wait)
 }
 
-/// The lock of a loop. `None`: another process continues that loop.
+/// Takes the lock of a loop. `None` means that another process continues this loop.
 pub fn lock_loop(place: &Place, id: &LoopId) -> io::Result<Option<FileLock>> {
     FileLock::with_folder(&place.state.join("loops").join(file_name(id.as_str())), Duration::ZERO)
 }
 
-/// Takes the lock of a check that runs. A process that inherits the file holds it, too.
+/// Takes the lock of a running check. A process that inherits the file also holds the lock.
 pub fn lock_check(place: &Place, run: &str) -> io::Result<File> {
     match FileLock::with_folder(&check_lock(place, run), Duration::ZERO)? {
         Some(lock) => Ok(lock.into_file()),
-        None => Err(io::Error::other("a run of the same name is under way")),
+        None => Err(io::Error::other("a check with the same name is already running")),
     }
 }
 
-/// Whether a process runs this check.
 pub fn is_check_running(place: &Place, run: &str) -> bool {
     let Ok(lock) = File::open(check_lock(place, run)) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// After its end.
+/// Removes the lock file of a check that has ended.
 pub fn forget_check(place: &Place, run: &str) {
-    // What stays is an empty file.
+    // On failure an empty file remains, which does no harm.
     let _ = fs::remove_file(check_lock(place, run));
 }
 

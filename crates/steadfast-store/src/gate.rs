@@ -1,6 +1,7 @@
-//! The marker of a closed gate: what a hook can still answer from when nothing else can be read.
+//! The marker of a closed gate: a hook can still enforce the gate from it when nothing else can be read.
 //!
-//! There are two of it: in the state, and beside it. Who deletes the state or puts an old one back has opened nothing.
+//! Each marker exists twice: in the state, and next to the state folder. So deleting the state, or restoring an old one,
+//! does not open the gate.
 
 use std::fs;
 use std::io;
@@ -15,16 +16,16 @@ use crate::hook_log::log_now;
 use crate::place::Place;
 use crate::seal::{Sealed, seal, unseal};
 
-/// What becomes of the marker of a gate that is closed already.
+/// The treatment of the existing marker of a gate that is already closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldMarker {
-    /// Another process wrote it meanwhile, and may know what was proposed.
+    /// Another process wrote it meanwhile, and it may contain a proposal.
     Keep,
     Replace,
 }
 
-/// Closes a gate: the seal first, because a gate is closed when what it protects is on record. Git gets `tree` to seal what
-/// is too much for single files.
+/// Closes a gate. The seal comes first, because a gate counts as closed only when its protected files are on record. `tree`
+/// is the time limit for git, which seals patterns with too many files for per-file entries.
 pub fn close_and_seal(place: &Place, gate: &Gate, old: OldMarker, tree: Duration) -> io::Result<Sealed> {
     let sealed = seal(place, gate, tree)?;
     if old == OldMarker::Replace || gate_of(place, &gate.scope).is_none() {
@@ -33,19 +34,19 @@ pub fn close_and_seal(place: &Place, gate: &Gate, old: OldMarker, tree: Duration
     Ok(sealed)
 }
 
-/// Opens a gate: its markers go, then its seal. A seal that stays is told from that of the next gate by its time.
+/// Opens a gate: removes its markers, then its seal. If a seal remains, its time tells it from the seal of the next gate.
 pub fn open_and_unseal(place: &Place, scope: &GateScope) -> io::Result<()> {
     match scope {
         GateScope::Worktree(path) if path.is_empty() => remove_unreadable(place)?,
         scope => open_gate(place, scope)?,
     }
     if let Err(error) = unseal(place, scope) {
-        log_now(&place.state, &format!("a seal was not taken off: {error}"));
+        log_now(&place.state, &format!("cannot remove the seal of an opened gate: {error}"));
     }
     Ok(())
 }
 
-/// Removes the markers that cannot be read: they close the gate of every session.
+/// Removes unreadable markers. Each of them closes the gate for every session.
 fn remove_unreadable(place: &Place) -> io::Result<()> {
     for folder in folders(place) {
         for marker in fs::read_dir(folder).into_iter().flatten() {
@@ -59,7 +60,7 @@ fn remove_unreadable(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the marker. What it says is on the disk when this returns: a gate that was closed stays closed.
+/// Writes the marker. When this returns, it is on the disk: a closed gate must stay closed after a power cut.
 pub fn close_gate(place: &Place, gate: &Gate) -> io::Result<()> {
     let marker = serde_json::to_vec(gate)?;
     for folder in folders(place) {
@@ -77,12 +78,12 @@ pub fn open_gate(place: &Place, scope: &GateScope) -> io::Result<()> {
             done => done?,
         }
     }
-    // Empty, it stands before nobody.
+    // The empty folder closes no gate.
     let _ = fs::remove_dir(beside);
     Ok(())
 }
 
-/// Takes every marker away that stands beside the state, where Steadfast leaves for good.
+/// Removes all markers next to the state, when Steadfast is uninstalled.
 pub fn forget_gates(place: &Place) -> io::Result<()> {
     let [_, beside] = folders(place);
     match fs::remove_dir_all(beside) {
@@ -91,12 +92,12 @@ pub fn forget_gates(place: &Place) -> io::Result<()> {
     }
 }
 
-/// Where the markers are: in the state, and beside it.
+/// Returns the two folders with markers: in the state, and next to it.
 pub(crate) fn folders(place: &Place) -> [PathBuf; 2] {
     [place.state.join("gates"), place.state.with_extension("gates")]
 }
 
-/// The marker of this very gate, if it is closed. One that cannot be read is a closed gate.
+/// Returns the marker of this gate, if it is closed. An unreadable marker counts as a closed gate.
 pub fn gate_of(place: &Place, scope: &GateScope) -> Option<Gate> {
     folders(place).into_iter().find_map(|folder| match fs::read(folder.join(scope_name(scope))) {
         Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(scope.clone()))),
@@ -105,14 +106,14 @@ pub fn gate_of(place: &Place, scope: &GateScope) -> Option<Gate> {
     })
 }
 
-/// The gate that stands before this session, by the markers alone. `session` is unknown where the event could not be
-/// read: then any gate of this checkout stands. A marker that cannot be read is a closed gate; one that has expired
-/// is none.
+/// Returns the gate that is closed for this session, from the markers alone. `session` is `None` if the event could not be
+/// read; then any closed gate of this checkout counts. An unreadable marker counts as a closed gate, an expired one does
+/// not.
 pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> Option<Gate> {
-    own(&gates(place), place, session, now).cloned()
+    own_gate(&gates(place), place, session, now).cloned()
 }
 
-fn own<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: Millis) -> Option<&'g Gate> {
+fn own_gate<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: Millis) -> Option<&'g Gate> {
     let mut worktree = None;
     gates.iter().find(|gate| match &gate.scope {
         _ if gate.has_expired(now) => false,
@@ -121,8 +122,8 @@ fn own<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: M
     })
 }
 
-/// Whether there is a marker of a gate that stands before this session, by its name alone. `session` is unknown where the
-/// event could not be read: then any marker is one.
+/// Checks by file name alone if there is a marker of a gate that is closed for this session. `session` is `None` if the
+/// event could not be read; then any marker counts.
 pub fn has_marker_before(place: &Place, session: Option<&SessionId>) -> bool {
     let Some(session) = session else {
         let files = folders(place).into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
@@ -133,17 +134,17 @@ pub fn has_marker_before(place: &Place, session: Option<&SessionId>) -> bool {
     folders(place).iter().any(|folder| scopes.iter().any(|scope| is_there(folder, scope)))
 }
 
-/// A session as far as a draft of another one stands before it.
+/// The facts about a session that decide if another session's draft closes the gate for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {
     pub started_at: Millis,
-    /// The gate that it knows already.
+    /// The gate that this session already knows.
     pub known: Option<&'a GateScope>,
 }
 
-/// The gate that stands before a session: its own, the checkout's, or one of another session whose draft waits for the
-/// human in this checkout. That one stands before every session that started after the proposal; one that ran already is
-/// not disturbed.
+/// Returns the gate that is closed for a session: its own, the checkout's, or that of another session whose draft waits for
+/// the human in this checkout. Such a draft closes the gate for every session that started after the proposal. Sessions that
+/// were already running continue.
 pub fn gate_for(place: &Place, session: Option<&SessionId>, later: Later<'_>, now: Millis) -> Option<Gate> {
     let gates = gates(place);
     let mut worktree = None;
@@ -154,10 +155,10 @@ pub fn gate_for(place: &Place, session: Option<&SessionId>, later: Later<'_>, no
             && (later.started_at >= waiting.since || later.known == Some(&gate.scope))
             && *worktree.get_or_insert_with(|| place.worktree()) == gate.root
     };
-    own(&gates, place, session, now).or_else(|| gates.iter().find(waits)).cloned()
+    own_gate(&gates, place, session, now).or_else(|| gates.iter().find(waits)).cloned()
 }
 
-/// All gates that are closed in this repository. A marker that cannot be read stands before everybody.
+/// Lists all closed gates of this repository. An unreadable marker closes the gate for every session.
 pub fn gates(place: &Place) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
     for folder in folders(place) {
@@ -177,7 +178,6 @@ fn unreadable(scope: GateScope) -> Gate {
     Gate::new(scope, "a gate is closed, and its marker cannot be read", Millis(0))
 }
 
-/// A scope as the name of a file.
 pub(crate) fn scope_name(scope: &GateScope) -> String {
     match scope {
         GateScope::Session(session) => format!("session-{}", file_name(session.as_str())),

@@ -10,22 +10,22 @@ use steadfast_redact::redact;
 use steadfast_system::private_options;
 use steadfast_text::truncate_bytes;
 
-/// What could not be done in a hook, one line each, for `doctor` and for people.
+/// The log of failures in hooks, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";
 
 const ROTATED: &str = "hook.log.1";
 
 const BOUND: u64 = 1 << 20;
 
-/// What is longer says no more.
+/// The maximum length of a line in bytes.
 const LINE: usize = 2_048;
 
-/// Appends one line. A log that cannot be written is no reason to trouble the agent.
+/// Appends one line. Ignores write errors: a log must not disturb the agent.
 pub fn log_line(place: &Place, at: Millis, text: &str) {
     append(&place.state, at, text);
 }
 
-/// The same for what the ledger finds out by itself: whoever called it need not remember to say it.
+/// Logs a problem that the ledger detects by itself, so that no caller has to report it.
 #[expect(clippy::disallowed_methods, reason = "this is about no event, and nothing is decided by its time")]
 pub(crate) fn log_now(state: &Path, text: &str) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -37,7 +37,7 @@ fn append(state: &Path, at: Millis, text: &str) {
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
         let _ = fs::rename(&path, state.join(ROTATED));
     }
-    // A secret that begins in the line is known by less than what is read behind it.
+    // Cut after redacting: a secret at the end of the line may be recognised only by the text after it.
     let text = truncate_bytes(text, 4 * LINE);
     let line = format!("{at} {}\n", truncate_bytes(&redact(&text), LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
@@ -45,12 +45,12 @@ fn append(state: &Path, at: Millis, text: &str) {
     }
 }
 
-/// Where the log before this one is, if there was one.
+/// Returns the path of the rotated log, which may not exist.
 pub fn rotated_log(place: &Place) -> PathBuf {
     place.state.join(ROTATED)
 }
 
-/// Every line of both, oldest first.
+/// Reads the lines of both log files, oldest first.
 pub fn read_log(place: &Place) -> Vec<String> {
     let mut lines = Vec::new();
     for path in [rotated_log(place), place.state.join(FILE)] {

@@ -1,4 +1,12 @@
-//! The memory of Steadfast: session files for the hot path, the ledger for everything else.
+//! Steadfast's storage: files of sessions and gates for the hot path, and the ledger (SQLite) for everything else. No rules.
+//!
+//! - [`Place`]: the state folder of a repository, and the checkout. Start here, then read `session/mod.rs`.
+//! - [`SessionFiles`]: the lock, journal and cached state of one session. Tool events use it instead of the ledger.
+//! - [`ledger::Ledger`]: plans, tasks, evidence, runs, loops and learnings. Commands, stops and session starts open it.
+//! - `gate`, `seal`, `draft`, `approval`: the plan gate. A marker closes it, a seal records the protected files, a draft is
+//!   a proposed plan, an approval is a human's signed yes.
+//! - `claim`, `scheduled`, `wiring`: which session runs a command, which prompts come from agents, how the hosts call us.
+//! - `config`, `project_yaml`: the settings of a checkout.
 
 mod approval;
 mod checkout;

@@ -1,4 +1,5 @@
-//! The line `**Approved:** <time>` in a plan's file. It is for people and their tools; what counts is the signed record.
+//! The line `**Approved:** <time>` in a plan's file. It is for people and their tools; only the signed record approves a
+//! plan.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::digest;
 const LINE: &str = "**Approved:**";
 const KEY: &str = "\"approved\"";
 
-/// How a draft is written.
+/// The text format of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DraftFormat {
@@ -19,13 +20,13 @@ pub enum DraftFormat {
     Text,
 }
 
-/// Over what was authored: the marker and the white space at the end do not count. For a text that is no plan.
+/// Hashes a text that is not a plan, without its marker and its trailing white space.
 pub fn text_hash(text: &str) -> String {
     digest::of_bytes(without_marker(text).trim_end().as_bytes())
 }
 
-/// The text with the time of its approval, once, however often it is approved: after the first heading, before
-/// everything where there is none, as the first key of an object. JSON that is no object stays as it is.
+/// Adds the marker with the time of the approval, and replaces an existing one. It goes below the first heading, to the top
+/// of a text without a heading, or into a JSON object as its first key. Other JSON stays unchanged.
 pub fn with_marker(text: &str, format: DraftFormat, at: Millis) -> String {
     let text = without_marker(text);
     if is_object(&text) {
@@ -46,7 +47,7 @@ pub fn with_marker(text: &str, format: DraftFormat, at: Millis) -> String {
     }
 }
 
-/// Whether a text says that it is approved, truly or not.
+/// Checks if a text claims to be approved, truly or not.
 pub fn has_marker(text: &str) -> bool {
     if is_object(text) {
         return members(text).iter().any(|member| !matches!(text[member.value.clone()].trim(), "null" | "false"));
@@ -54,11 +55,11 @@ pub fn has_marker(text: &str) -> bool {
     lines(text).any(|(line, fenced)| !fenced && text[line].trim_start().starts_with(LINE))
 }
 
-/// The text without the lines that [`with_marker`] writes. A line that says more than a time stays: nothing that was
-/// authored hides behind a marker.
+/// Removes the lines that [`with_marker`] writes. A marker line with more than a time stays, so that no authored text can
+/// hide behind a marker.
 pub fn without_marker(text: &str) -> String {
     let gone: Vec<Range<usize>> = if is_object(text) {
-        // One alone: what stands there twice was not written by us.
+        // Remove only the first one: Steadfast writes one key, so a second one was authored.
         let mut ours = members(text).into_iter().filter(|member| is_string(text[member.value.clone()].trim()));
         ours.next().map(|member| member.whole).into_iter().collect()
     } else {
@@ -87,7 +88,7 @@ fn is_time(text: &str) -> bool {
     text.len() <= 40 && text.chars().all(|c| c.is_ascii_digit() || matches!(c, 'T' | 'Z' | ':' | '.' | '+' | '-' | ' '))
 }
 
-/// Every line with its end, and whether it stands in a block of code.
+/// Splits a text into lines with their line ends, each with a flag for lines inside a code block.
 fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
     let mut at = 0;
     let mut fence: Option<&str> = None;
@@ -107,7 +108,8 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
     })
 }
 
-/// Where that ends which stands between `---` at the top. Markers do not count: it is the same without them.
+/// Returns the end of the front matter between `---` lines. Marker lines do not count, so the result is the same without
+/// them.
 fn matter(text: &str) -> usize {
     let (mut end, mut inside) = (0, false);
     for line in text.split_inclusive('\n') {
@@ -122,7 +124,7 @@ fn matter(text: &str) -> usize {
     0
 }
 
-/// Where the line goes: below the first heading, below what stands between `---` at the top, or at the beginning.
+/// Returns the position for the marker: below the first heading, below the front matter, or at the beginning.
 fn below_heading(text: &str) -> usize {
     let is_heading = |line: &str| {
         let rest = line.trim_start_matches('#');
@@ -133,7 +135,7 @@ fn below_heading(text: &str) -> usize {
     heading.map_or(matter, |(line, _)| line.end)
 }
 
-/// By its beginning, whatever it is called: so it is the same before and after the marker.
+/// Recognises a JSON object by its first character, in any format: so the result is the same before and after the marker.
 fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
@@ -141,17 +143,17 @@ fn is_object(text: &str) -> bool {
 /// A member `"approved"` of the outermost object.
 struct Member {
     value: Range<usize>,
-    /// With the white space before it and the comma that goes with it.
+    /// The member with the white space before it and its comma.
     whole: Range<usize>,
 }
 
-/// Found by its position in the text, so that the rest of the text stays as it was written.
+/// Finds the members by their position, so that the rest of the text keeps its formatting.
 fn members(text: &str) -> Vec<Member> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut depth = 0_u32;
     let mut at = 0;
-    // Where the member began, right behind the `{` or the `,` before it; where its value begins, if it is ours.
+    // The start of the current member, right after `{` or `,`; the start of its value if the key is `"approved"`.
     let (mut start, mut value, mut first) = (0, None, true);
     while at < bytes.len() {
         match bytes[at] {
@@ -168,7 +170,7 @@ fn members(text: &str) -> Vec<Member> {
                     let end = from + text[from..at].trim_end().len();
                     let whole = match (close, first) {
                         (b',', _) => start..at + 1,
-                        // The last of several takes the comma before it along.
+                        // The last of several members includes the comma before it.
                         (_, false) => start - 1..end,
                         (_, true) => start..end,
                     };

@@ -1,4 +1,4 @@
-//! The table of files that history changes together: text, one line per file, made now and then and read by the line.
+//! Files that often change in the same commit: a text table with one line per file, rebuilt at most once an hour.
 
 use std::fs;
 use std::io::{self, Read};
@@ -13,24 +13,24 @@ use crate::place::Place;
 
 const FILE: &str = "neighbours";
 
-/// More is not read.
+/// The maximum number of bytes to read.
 const LONGEST: u64 = 1 << 20;
 
-/// How long a table is good enough.
+/// The age after which the table is rebuilt.
 const HOUR_MS: i64 = 60 * 60 * 1_000;
 
 fn path(place: &Place) -> PathBuf {
     place.state.join(FILE)
 }
 
-/// Whether it is time to make the table anew: there is none, or it is an hour old.
+/// Returns true if the table is missing or an hour old.
 pub fn neighbours_are_due(place: &Place, now: Millis) -> bool {
     let made = fs::metadata(path(place)).ok().and_then(|file| written_at(&file));
-    // Either way: a clock that was set back leaves one in the future.
+    // Also when the time is in the future, because the clock was set back.
     made.is_none_or(|made| now.0.abs_diff(made.0) >= HOUR_MS.unsigned_abs())
 }
 
-/// Puts the table in place with what `make` says, unless another process is at it.
+/// Writes the table that `make` returns, unless another process is writing one.
 pub fn make_neighbours(place: &Place, make: impl FnOnce() -> String) -> io::Result<()> {
     match FileLock::at(&place.state.join("neighbours.lock"), Duration::ZERO)? {
         Some(_lock) => replace_in_folder(&path(place), make().as_bytes()),
@@ -38,10 +38,10 @@ pub fn make_neighbours(place: &Place, make: impl FnOnce() -> String) -> io::Resu
     }
 }
 
-/// For each of the files, from the root of the checkout, what goes with it. Where there is no table, nothing does.
+/// Returns the neighbours of each of these files (paths from the root of the checkout). Without a table there are none.
 ///
-/// A file goes with those of its own line, not with all in whose lines it is: an index goes with everything, and with an
-/// index everything would belong to the work.
+/// Only a file's own line counts, not the other lines that name it. An index file changes together with everything, and
+/// would otherwise connect everything to the work.
 pub fn neighbours_of(place: &Place, files: &[String]) -> Vec<(String, Vec<String>)> {
     let mut text = String::new();
     let read = fs::File::open(path(place)).and_then(|file| file.take(LONGEST).read_to_string(&mut text));

@@ -6,7 +6,7 @@ use steadfast_system::create_private_dir;
 use crate::file::file_name;
 use crate::gate;
 
-/// Where Steadfast keeps the truth of a repository, and the checkout it was asked from.
+/// The state folder of a repository, and the checkout in which Steadfast was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// `<git-common-dir>/steadfast`, shared by all worktrees; outside git a folder in the user's state directory.
@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place `init` left behind for this directory, if it did.
+    /// Finds the state that `init` created for this directory.
     pub fn find(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
         if let Some(place) = in_git(cwd) {
             return place.is_made().then_some(place);
@@ -25,12 +25,12 @@ impl Place {
         cwd.ancestors().map(|root| outside_git(root, user_state)).find(Self::is_made)
     }
 
-    /// The place for this directory, whether it exists or not.
+    /// Returns the place for this directory, even if `init` has not created it.
     pub fn of(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
         in_git(cwd).or_else(|| Some(outside_git(cwd, user_state?)))
     }
 
-    /// Whether `init` left it behind. A closed gate outlives the state it belongs to.
+    /// Checks if `init` created this place. A closed gate remains even if the state was deleted.
     fn is_made(&self) -> bool {
         self.state.is_dir() || gate::folders(self)[1].is_dir()
     }
@@ -39,7 +39,7 @@ impl Place {
         create_private_dir(&self.state)
     }
 
-    /// The checkout as the ledger names it: without links, so that two ways to it are one.
+    /// The path of the checkout in the ledger, with links resolved: two paths to one checkout are the same.
     pub fn worktree(&self) -> String {
         fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone()).to_string_lossy().into_owned()
     }
@@ -58,24 +58,24 @@ fn in_git(cwd: &Path) -> Option<Place> {
     })
 }
 
-/// The folder behind a `.git` file.
-fn behind(root: &Path, file: &Path) -> Option<PathBuf> {
+/// Returns the folder that a `.git` file points to.
+fn git_dir_behind(root: &Path, file: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(file).ok()?;
     Some(root.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The name and the folder that git has for a linked worktree. None of a repository's own checkout.
+/// Returns the name and the folder that git has for a linked worktree. `None` for the repository's own checkout.
 pub(crate) fn linked_name(root: &Path) -> Option<(String, PathBuf)> {
-    let folder = behind(root, &root.join(".git"))?;
+    let folder = git_dir_behind(root, &root.join(".git"))?;
     let folder = fs::canonicalize(&folder).unwrap_or(folder);
     let name = folder.file_name()?.to_string_lossy().into_owned();
     folder.join("commondir").is_file().then_some((name, folder))
 }
 
-/// The common directory behind a `.git` file: a worktree's points to the main repository by a `commondir` file, a
-/// submodule's is its own.
+/// Returns the common directory behind a `.git` file. A worktree's folder has a `commondir` file with the path of the main
+/// repository; a submodule's folder is its own common directory.
 fn linked(root: &Path, file: &Path) -> Option<PathBuf> {
-    let own = behind(root, file)?;
+    let own = git_dir_behind(root, file)?;
     match fs::read_to_string(own.join("commondir")) {
         Ok(common) => {
             let common = own.join(common.trim());
@@ -90,7 +90,7 @@ fn outside_git(root: &Path, user_state: &Path) -> Place {
     Place { state: user_state.join("places").join(name), root: root.to_owned() }
 }
 
-/// A place in a folder of its own, where nothing was made yet.
+/// A place in an empty temporary folder.
 #[cfg(test)]
 pub(crate) fn temporary() -> (tempfile::TempDir, Place) {
     let dir = tempfile::tempdir().expect("a test has a folder");

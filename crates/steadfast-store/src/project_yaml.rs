@@ -1,7 +1,7 @@
-//! `project.yaml`, which other tools read too. Steadfast reads `workflow.stop_hook` in it.
+//! `project.yaml`, which other tools also read. Steadfast reads only `workflow.stop_hook`.
 //!
-//! A file without that key is not parsed, so that a template or a dialect of another tool is not an error here. The tree is
-//! built here because the loaders of the YAML crates have no limit for nested blocks: dropping their tree of 100,000 levels
+//! A file without that key is not parsed: a template or another tool's dialect is not an error here. This file builds the
+//! YAML tree itself because the loaders of the YAML crates do not limit nesting: dropping a tree with 100,000 levels
 //! overflows the stack of a hook.
 
 use std::path::Path;
@@ -11,18 +11,18 @@ use steadfast_model::{ExitOn, Options, Settings, StopOptions};
 
 use crate::config::ConfigError;
 
-/// The name of the file, at the root of the checkout.
+/// The file name, at the root of the checkout.
 pub(crate) const PROJECT_YAML: &str = "project.yaml";
 
-/// The limit of nesting, far above that of any real file.
+/// The maximum nesting depth, far above that of any real file.
 const DEEPEST: usize = 64;
 
-/// The options of the file. `None`: it has none.
+/// Returns the options of the file. `None` if it has none.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigError> {
     if !text.contains("stop_hook") {
         return Ok(None);
     }
-    let invalid = |wrong: Wrong| ConfigError::Invalid {
+    let invalid = |wrong: YamlError| ConfigError::Invalid {
         path: path.to_owned(),
         line: wrong.at.line(),
         column: wrong.at.col() + 1,
@@ -35,20 +35,20 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigEr
 }
 
 /// An error and its position.
-struct Wrong {
+struct YamlError {
     at: Marker,
     message: String,
 }
 
-impl Wrong {
+impl YamlError {
     fn at(at: Marker, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }
     }
 }
 
-impl From<ScanError> for Wrong {
+impl From<ScanError> for YamlError {
     fn from(error: ScanError) -> Self {
-        Self::at(*error.marker(), format!("not YAML: {}", error.info()))
+        Self::at(*error.marker(), format!("invalid YAML: {}", error.info()))
     }
 }
 
@@ -58,7 +58,7 @@ struct Node {
 }
 
 enum Value {
-    /// Its text, and whether it is quoted.
+    /// The text, and true if it is quoted.
     Scalar(String, bool),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
@@ -67,22 +67,22 @@ enum Value {
 }
 
 impl Node {
-    /// The last of that name counts.
+    /// If a key occurs twice, the last one counts.
     fn get(&self, key: &str) -> Option<&Self> {
         let Value::Map(members) = &self.value else { return None };
         let named = members.iter().rev().find(|(name, _)| matches!(&name.value, Value::Scalar(name, _) if name == key));
         named.map(|(_, value)| value)
     }
 
-    fn is_nothing(&self) -> bool {
+    fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 }
 
 type Events<'a> = Parser<'a, saphyr_parser::StrInput<'a>>;
 
-/// The first document of the file.
-fn document(text: &str) -> Result<Option<Node>, Wrong> {
+/// Parses the first document of the file.
+fn document(text: &str) -> Result<Option<Node>, YamlError> {
     let mut events: Events<'_> = Parser::new_from_str(text);
     while let Some(next) = events.next() {
         match next? {
@@ -94,17 +94,17 @@ fn document(text: &str) -> Result<Option<Node>, Wrong> {
     Ok(None)
 }
 
-fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> Result<Node, Wrong> {
+fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> Result<Node, YamlError> {
     let at = span.start;
     if depth == 0 {
-        return Err(Wrong::at(at, "this is nested too deep"));
+        return Err(YamlError::at(at, format!("more than {DEEPEST} nested levels")));
     }
     let value = match event {
         Event::Scalar(text, style, ..) => Value::Scalar(text.into_owned(), style != ScalarStyle::Plain),
         Event::SequenceStart(..) => {
             let mut list = Vec::new();
             loop {
-                match following(events, at)? {
+                match next_event(events, at)? {
                     (Event::SequenceEnd, _) => break Value::List(list),
                     (event, span) => list.push(node(event, span, events, depth - 1)?),
                 }
@@ -113,11 +113,11 @@ fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> 
         Event::MappingStart(..) => {
             let mut members = Vec::new();
             loop {
-                let name = match following(events, at)? {
+                let name = match next_event(events, at)? {
                     (Event::MappingEnd, _) => break Value::Map(members),
                     (event, span) => node(event, span, events, depth - 1)?,
                 };
-                let (event, span) = following(events, at)?;
+                let (event, span) = next_event(events, at)?;
                 members.push((name, node(event, span, events, depth - 1)?));
             }
         }
@@ -126,22 +126,24 @@ fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> 
     Ok(Node { at, value })
 }
 
-fn following<'a>(events: &mut Events<'a>, at: Marker) -> Result<(Event<'a>, Span), Wrong> {
+fn next_event<'a>(events: &mut Events<'a>, at: Marker) -> Result<(Event<'a>, Span), YamlError> {
     match events.next() {
         Some(next) => Ok(next?),
-        None => Err(Wrong::at(at, "not YAML: this has no end")),
+        None => Err(YamlError::at(at, "invalid YAML: the file ends too early")),
     }
 }
 
-fn stop_options(hook: &Node) -> Result<StopOptions, Wrong> {
+fn stop_options(hook: &Node) -> Result<StopOptions, YamlError> {
     let mut stop = StopOptions::default();
     let members = match &hook.value {
         Value::Map(members) => members,
-        _ if hook.is_nothing() => return Ok(stop),
-        _ => return Err(Wrong::at(hook.at, "expected keys with values below `stop_hook`")),
+        _ if hook.is_null() => return Ok(stop),
+        _ => return Err(YamlError::at(hook.at, "expected keys with values below `stop_hook`")),
     };
-    for (name, value) in members.iter().filter(|(_, value)| !value.is_nothing()) {
-        let Value::Scalar(key, _) = &name.value else { return Err(unknown(name, "this")) };
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        let Value::Scalar(key, _) = &name.value else {
+            return Err(YamlError::at(name.at, "expected the name of a key"));
+        };
         match key.as_str() {
             "enabled" => stop.enabled = Some(boolean(value)?),
             "check_ready_tasks" => stop.check_ready_tasks = Some(boolean(value)?),
@@ -156,47 +158,47 @@ fn stop_options(hook: &Node) -> Result<StopOptions, Wrong> {
     Ok(stop)
 }
 
-fn unknown(name: &Node, key: &str) -> Wrong {
+fn unknown(name: &Node, key: &str) -> YamlError {
     let keys = Settings::KEYS.iter().filter_map(|key| key.name.strip_prefix("stop."));
     let known: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
-    Wrong::at(name.at, format!("unknown field `{key}`, expected one of {}", known.join(", ")))
+    YamlError::at(name.at, format!("unknown field `{key}`, expected one of {}", known.join(", ")))
 }
 
-fn text(node: &Node) -> Result<String, Wrong> {
+fn text(node: &Node) -> Result<String, YamlError> {
     match &node.value {
         Value::Scalar(text, _) => Ok(text.clone()),
-        _ => Err(Wrong::at(node.at, "expected a text")),
+        _ => Err(YamlError::at(node.at, "expected a string")),
     }
 }
 
-fn boolean(node: &Node) -> Result<bool, Wrong> {
+fn boolean(node: &Node) -> Result<bool, YamlError> {
     match &node.value {
         Value::Scalar(word, false) if word.eq_ignore_ascii_case("true") => Ok(true),
         Value::Scalar(word, false) if word.eq_ignore_ascii_case("false") => Ok(false),
-        _ => Err(Wrong::at(node.at, "expected `true` or `false`")),
+        _ => Err(YamlError::at(node.at, "expected `true` or `false`")),
     }
 }
 
-fn number(node: &Node) -> Result<u32, Wrong> {
+fn number(node: &Node) -> Result<u32, YamlError> {
     let found = match &node.value {
         Value::Scalar(digits, false) => digits.parse().ok(),
         _ => None,
     };
-    found.ok_or_else(|| Wrong::at(node.at, "expected a number"))
+    found.ok_or_else(|| YamlError::at(node.at, "expected a number"))
 }
 
-fn exit_on(node: &Node) -> Result<ExitOn, Wrong> {
+fn exit_on(node: &Node) -> Result<ExitOn, YamlError> {
     let word = text(node)?;
     ExitOn::parse(&word).ok_or_else(|| {
         let known: Vec<String> = ExitOn::ALL.iter().map(|known| format!("`{}`", known.as_str())).collect();
-        Wrong::at(node.at, format!("unknown variant `{word}`, expected one of {}", known.join(", ")))
+        YamlError::at(node.at, format!("unknown variant `{word}`, expected one of {}", known.join(", ")))
     })
 }
 
-fn list<T>(node: &Node, entry: fn(&Node) -> Result<T, Wrong>) -> Result<Vec<T>, Wrong> {
+fn list<T>(node: &Node, entry: fn(&Node) -> Result<T, YamlError>) -> Result<Vec<T>, YamlError> {
     match &node.value {
         Value::List(entries) => entries.iter().map(entry).collect(),
-        _ => Err(Wrong::at(node.at, "expected a list")),
+        _ => Err(YamlError::at(node.at, "expected a list")),
     }
 }
 
@@ -211,7 +213,7 @@ mod tests {
         }
     }
 
-    /// As the file stands in the projects that have one.
+    /// A typical file.
     const FILE: &str = "name: greet\nworkflow:\n  stop_hook:\n    enabled: true\n\n    # What triggers re-feed\n    \
                         check_ready_tasks: true\n    check_in_progress: false\n\n    max_cycles: 50\n\n    allow_exit_on:\n      \
                         - all_complete\n      - all_blocked  # Escalate to user\n      - context_checkpoint\n\n    \

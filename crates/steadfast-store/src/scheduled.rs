@@ -1,5 +1,5 @@
-//! What agents had somebody say later: the texts they handed to a tool that schedules or sends them. A prompt with such a
-//! text is the agent's own, whichever session it reaches.
+//! Texts that agents gave to a tool which schedules or sends prompts. A prompt with such a text comes from the agent, not
+//! from the human, in every session that receives it.
 
 use std::fs;
 use std::io;
@@ -12,26 +12,26 @@ use crate::place::Place;
 use steadfast_redact::redact;
 use steadfast_system::{Access, replace};
 
-/// Texts that are kept, the newest.
+/// The number of texts to keep; the oldest are dropped.
 const KEPT: usize = 64;
 
-/// Longest part of a text that is kept, in characters.
+/// The maximum length of a stored text, in characters.
 const LENGTH: usize = 1_000;
 
-/// A text of this many characters is recognised inside another one.
+/// A stored text with at least this many characters is also recognised inside a longer prompt.
 const TELLING: usize = 40;
 
-/// No host keeps a schedule for longer.
+/// The lifetime of a stored text. No host keeps a schedule for longer.
 const LIFE_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// The same prompt may come through several wirings; what was used up by one of them is still known to the next.
+/// The same prompt may arrive through several wirings within this time, so a used-up text is still recognised.
 const SAME_MS: u64 = 10_000;
 
-/// A text that an agent handed over.
+/// A text that an agent scheduled or sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
     pub text: String,
-    /// It comes once.
+    /// It will arrive only once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
 }
@@ -41,7 +41,7 @@ struct Row {
     #[serde(flatten)]
     scheduled: Scheduled,
     at: Millis,
-    /// When it came, where it comes once.
+    /// The time of its arrival, if it arrives only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     came: Option<Millis>,
 }
@@ -58,7 +58,7 @@ impl Row {
     }
 }
 
-/// Keeps what a call of an agent hands over. The texts come as they are, and are kept without secrets.
+/// Stores the texts of an agent's call. They are redacted here.
 pub fn keep_scheduled(place: &Place, texts: Vec<Scheduled>, now: Millis) -> io::Result<()> {
     let mut rows = read(place, now);
     for Scheduled { text, once } in texts {
@@ -72,7 +72,7 @@ pub fn keep_scheduled(place: &Place, texts: Vec<Scheduled>, now: Millis) -> io::
     write(place, &rows[excess..])
 }
 
-/// Whether a prompt is what an agent handed over. One that comes once is used up by it.
+/// Checks if a prompt is an agent's scheduled text. A text that arrives only once is used up by this.
 pub fn is_scheduled(place: &Place, prompt: &str, now: Millis) -> bool {
     let mut rows = read(place, now);
     if rows.is_empty() {
@@ -82,13 +82,13 @@ pub fn is_scheduled(place: &Place, prompt: &str, now: Millis) -> bool {
     let Some(row) = rows.iter_mut().find(|row| row.is(&text)) else { return false };
     if row.scheduled.once && row.came.is_none() {
         row.came = Some(now);
-        // Where it cannot be written down it comes once more at most.
+        // If this write fails, the text is accepted once more at most.
         let _ = write(place, &rows);
     }
     true
 }
 
-/// Whether an agent handed over a line that begins with this command.
+/// Checks if an agent scheduled a slash command with this name.
 pub fn is_scheduled_command(place: &Place, name: &str, now: Millis) -> bool {
     let name = name.trim_start_matches('/').to_lowercase();
     read(place, now).iter().any(|row| {
@@ -97,7 +97,7 @@ pub fn is_scheduled_command(place: &Place, name: &str, now: Millis) -> bool {
     })
 }
 
-/// As texts are compared: spaces and capitals are no difference.
+/// Normalises a text for comparison: single spaces, lower case.
 fn normal(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     for word in text.split_whitespace() {

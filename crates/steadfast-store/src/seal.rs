@@ -1,8 +1,9 @@
-//! The seal: what the protected paths held when a gate closed. It prevents nothing; it shows what changed behind
-//! everyone's back, and puts it back.
+//! Seals: the content of protected paths at the time their gate closed. A seal prevents no write. It detects changes, and
+//! Steadfast restores the sealed content.
 //!
-//! `seals/<scope>/table` says what lay where, `seals/<scope>/<id>` are the copies, `seals/kept/` is what was moved aside.
-//! Of what is too much to be looked at file by file, `seals/<scope>/tree/` has the objects of a tree of git's.
+//! `seals/<scope>/table` lists the sealed paths, `seals/<scope>/<id>` are copies of their content, and `seals/kept/` holds
+//! the files that were moved aside. Patterns with too many files for per-file entries are sealed as a git tree, whose
+//! objects are in `seals/<scope>/tree/`.
 
 mod checkout;
 mod compare;
@@ -36,24 +37,23 @@ pub use kept::kept_aside;
 pub use restore::{Restored, restore, restore_later};
 pub use tree::{reseal_tree, tree_breaks};
 
-/// A hook looks at no more.
+/// The maximum number of per-file entries, because a hook compares them one by one.
 const LIMIT: usize = 64;
 
-/// How long somebody waits for another one who changes the same seal.
+/// The maximum time to wait for another process that changes the same seal.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What a seal holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sealed {
-    /// From the root of the checkout; also those where nothing was.
+    /// Paths from the root of the checkout, also of files that did not exist.
     pub paths: Vec<String>,
-    /// Those of them that were too large to be copied: a change is told, and cannot be mended.
+    /// The paths whose content is too large to copy: a change is reported but cannot be restored.
     pub without_copy: Vec<String>,
-    /// What is too much for single files and sealed as a tree of git's: it is compared at stops, around calls that may do
-    /// anything, and by commands.
+    /// Patterns with too many files for per-file entries, sealed as a git tree. It is compared at stops, around calls that
+    /// may write anything, and by commands.
     pub in_tree: Vec<String>,
-    /// What is protected and not sealed, or not all of it: too many files outside git, what git ignores of them, not in
-    /// this checkout, neither file nor link.
+    /// Protected paths that are not sealed, or only in part: too many files outside git, files that git ignores, paths
+    /// outside the checkout, things that are neither file nor link.
     pub not_sealed: Vec<String>,
 }
 
@@ -69,12 +69,12 @@ impl From<Table> for Sealed {
     }
 }
 
-/// Seals what a gate protects, before its marker is written. It is on the disk when this returns.
+/// Seals the protected paths of a gate before its marker is written. When this returns, the seal is on the disk.
 ///
-/// A gate that is closed already keeps what was sealed; only what it did not protect before is added. So it may be done
-/// again at any time, and closing a gate twice seals no intruder.
+/// If the gate is already closed, its existing entries stay and only newly protected paths are added. So sealing can be
+/// repeated at any time, and a repeated call does not accept a forbidden change.
 ///
-/// What is more than single files can be sealed for is sealed as a tree; git gets `budget` for it.
+/// Patterns with too many files for per-file entries are sealed as a tree; `budget` is the time limit for git.
 pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> {
     let root = root_of(place, gate);
     let seal = SealFolder::of(place, &gate.scope);
@@ -89,45 +89,45 @@ pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> 
     let (single, several): (Vec<_>, Vec<_>) =
         draft.into_iter().chain(&gate.protected).partition(|path| pattern::is_single(path));
     let mut over = Vec::new();
-    // What is named by itself comes first: it always fits.
-    for said in single.into_iter().chain(several) {
-        let added = match from_root(&root, said) {
+    // Single paths come first, so that they always get an entry.
+    for protected in single.into_iter().chain(several) {
+        let added = match from_root(&root, protected) {
             Some(path) => add(&seal, &root, &path, clock, &mut table)?,
             None => Added::default(),
         };
         if !added.all {
-            table.not_sealed.insert(said.clone());
+            table.not_sealed.insert(protected.clone());
         }
-        over.extend(added.over.into_iter().map(|path| Over { said: said.clone(), path }));
+        over.extend(added.over.into_iter().map(|path| Over { protected: protected.clone(), path }));
     }
     tree::add(&seal, &root, &over, budget, &mut table);
     seal.keep(&table)?;
     Ok(table.into())
 }
 
-/// Where a gate stands.
+/// Returns the root of a gate's checkout.
 fn root_of(place: &Place, gate: &Gate) -> PathBuf {
     if gate.root.is_empty() { place.root.clone() } else { PathBuf::from(&gate.root) }
 }
 
-/// Whether a table is of this closing, or of one that was not opened since: not what a crash left of an earlier one.
+/// Checks if a table belongs to this closing of the gate. A crash may have left the table of an earlier one.
 fn is_current(place: &Place, gate: &Gate, table: &Table) -> bool {
     table.closed_at == Some(gate.closed_at)
-        || gate_of(place, &gate.scope).is_some_and(|standing| Some(standing.closed_at) == table.closed_at)
+        || gate_of(place, &gate.scope).is_some_and(|closed| Some(closed.closed_at) == table.closed_at)
 }
 
-/// What became of a path, or of what a pattern means.
+/// The result of sealing a path or a pattern.
 #[derive(Debug, Default)]
 struct Added {
-    /// All of it is sealed, or is in `over`.
+    /// Everything is sealed or in `over`.
     all: bool,
-    /// What is more than single entries are for.
+    /// Patterns with too many files for per-file entries.
     over: Vec<String>,
 }
 
-fn add(seal: &SealFolder, root: &Path, said: &str, clock: Clock, table: &mut Table) -> io::Result<Added> {
+fn add(seal: &SealFolder, root: &Path, protected: &str, clock: Clock, table: &mut Table) -> io::Result<Added> {
     let mut added = Added { all: true, over: Vec::new() };
-    let Way { links, path } = way(root, said);
+    let ResolvedPath { links, path } = resolve_links(root, protected);
     for link in links {
         add_path(seal, root, &link, clock, table)?.note(link, &mut added);
     }
@@ -161,9 +161,7 @@ fn add(seal: &SealFolder, root: &Path, said: &str, clock: Clock, table: &mut Tab
 #[derive(Debug)]
 enum AddedPath {
     Sealed,
-    /// The table is full.
     Over,
-    /// It cannot be sealed.
     No,
 }
 
@@ -193,7 +191,8 @@ fn add_path(seal: &SealFolder, root: &Path, path: &str, clock: Clock, table: &mu
     })
 }
 
-/// A file that may not be read is no reason to leave the others open; a state that cannot be written is one.
+/// Reads a path for its entry. A file without read permission is skipped, so that the others still get sealed. If the state
+/// cannot be written, this is an error.
 fn record_readable(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
     match record(seal, root, path, clock) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
@@ -201,17 +200,17 @@ fn record_readable(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> 
     }
 }
 
-/// Where a path leads, if links are on the way to it: to be sealed is each of them, and what is behind.
-struct Way {
+/// A path with its symbolic links resolved. Each link and the final target are sealed.
+struct ResolvedPath {
     links: Vec<String>,
-    /// None if that is not in the checkout.
+    /// None if the target is outside the checkout.
     path: Option<String>,
 }
 
-fn way(root: &Path, said: &str) -> Way {
+fn resolve_links(root: &Path, protected: &str) -> ResolvedPath {
     let mut links = Vec::new();
-    let mut path = said.to_owned();
-    // As many as a system follows.
+    let mut path = protected.to_owned();
+    // The same limit as in the kernel.
     'links: for _ in 0..40 {
         let ends: Vec<usize> = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).collect();
         for end in ends {
@@ -225,28 +224,29 @@ fn way(root: &Path, said: &str) -> Way {
             let real_root = fs::canonicalize(root).ok();
             let beneath = real.zip(real_root).and_then(|(real, root)| Some(real.strip_prefix(root).ok()?.to_owned()));
             let Some(beneath) = beneath.as_deref().and_then(Path::to_str).filter(|beneath| !beneath.is_empty()) else {
-                return Way { links, path: None };
+                return ResolvedPath { links, path: None };
             };
             path = format!("{beneath}{}", &path[end..]);
             continue 'links;
         }
-        return Way { links, path: Some(path) };
+        return ResolvedPath { links, path: Some(path) };
     }
-    Way { links, path: None }
+    ResolvedPath { links, path: None }
 }
 
-/// What a gate's seal holds. None where nothing is sealed, or the table cannot be read: a closed gate has one.
+/// Returns the content of a gate's seal. `None` if there is no seal or its table is unreadable: every closed gate has a
+/// table.
 pub fn sealed(place: &Place, scope: &GateScope) -> Option<Sealed> {
     SealFolder::of(place, scope).table().map(Sealed::from)
 }
 
-/// From now on what lies at this path is what is sealed: a human changed it, or said yes to it.
+/// Accepts the current content of a path as sealed, because a human changed it or approved it.
 pub fn reseal(place: &Place, scope: &GateScope, root: &Path, path: &str) -> io::Result<()> {
-    Held::take(place, scope).reseal(root, path)
+    LockedSeal::lock(place, scope).reseal(root, path)
 }
 
-/// Puts the version of a path that was moved aside last into its place, and seals that: a human says that it is their own.
-/// What stood there is kept. None where no other version is known.
+/// Restores the version of a path that was moved aside last, and seals it: a human says that this version is their own. The
+/// current version is kept aside. Returns `None` if there is no other version.
 pub fn take_kept(
     place: &Place,
     scope: &GateScope,
@@ -254,8 +254,8 @@ pub fn take_kept(
     path: &str,
     now: Millis,
 ) -> io::Result<Option<PathBuf>> {
-    let held = Held::take(place, scope);
-    let (Some(table), Some(path)) = (held.seal.table(), from_root(root, path)) else { return Ok(None) };
+    let locked = LockedSeal::lock(place, scope);
+    let (Some(table), Some(path)) = (locked.seal.table(), from_root(root, path)) else { return Ok(None) };
     let Some(kept) = table.kept.get(&path).filter(|kept| kept.is_file()) else { return Ok(None) };
     let Some(target) = target_of(root, &path) else { return Ok(None) };
     let at = root.join(target.path);
@@ -265,19 +265,19 @@ pub fn take_kept(
         fs::create_dir_all(folder)?;
     }
     replace_durably(&at, &bytes, Access::Mode(mode))?;
-    held.reseal(root, &path)?;
+    locked.reseal(root, &path)?;
     Ok(Some(at))
 }
 
-/// A seal in one's hands: as long as it is held, nobody else puts anything back. What is not sealed is held as well.
+/// A seal whose lock is held, so that no other process restores files meanwhile. Works for a gate without a seal, too.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedSeal {
     seal: SealFolder,
     lock: Option<SealLock>,
 }
 
-impl Held {
-    pub(crate) fn take(place: &Place, scope: &GateScope) -> Self {
+impl LockedSeal {
+    pub(crate) fn lock(place: &Place, scope: &GateScope) -> Self {
         let seal = SealFolder::of(place, scope);
         Self { lock: seal.lock_existing(PATIENCE), seal }
     }
@@ -291,7 +291,7 @@ impl Held {
         {
             match record_readable(&self.seal, root, &path, clock)? {
                 Some(entry) => tree.drawn.insert(path, entry),
-                // A folder: the files in it are looked at by themselves.
+                // A folder: the files in it have their own entries.
                 None => tree.drawn.remove(&path),
             };
             return self.seal.renew(&table);
@@ -304,14 +304,14 @@ impl Held {
     }
 }
 
-/// Takes the seal off. What was moved aside stays.
+/// Removes the seal. Files that were moved aside stay.
 pub fn unseal(place: &Place, scope: &GateScope) -> io::Result<()> {
     let seal = SealFolder::of(place, scope);
     let _lock = seal.lock_existing(PATIENCE);
     seal.remove()
 }
 
-/// What was sealed at a path, for who wants to read it.
+/// The sealed text of a path, for reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SealedText {
     Unknown,
@@ -332,15 +332,15 @@ pub(crate) fn sealed_text(place: &Place, scope: &GateScope, path: &str) -> Seale
     }
 }
 
-/// Where a path of a checkout really is, from its root, links followed.
+/// The real location of a path, from the root of the checkout, with links resolved.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) path: String,
 }
 
-/// None if that is not in the checkout.
+/// Returns `None` if the real location is outside the checkout.
 pub(crate) fn target_of(root: &Path, path: &str) -> Option<Target> {
-    way(root, &from_root(root, path)?).path.map(|path| Target { path })
+    resolve_links(root, &from_root(root, path)?).path.map(|path| Target { path })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! How the hosts' settings stood when they were last looked at: `wiring/<checkout>`.
+//! The last known content of the hosts' settings files: `wiring/<checkout>`.
 //!
-//! A stamp for each file, so that looking again costs a `stat`; and what of it was not as `init` wrote it.
+//! The table has a stamp for each file, so that checking it again costs one `stat`, and the deviations from what `init`
+//! wrote.
 
 use std::fs;
 use std::io;
@@ -15,46 +16,46 @@ use crate::place::Place;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WiringTable {
-    /// The strongest of each host first.
+    /// For each host, the strongest settings file first.
     pub files: Vec<WatchedFile>,
 }
 
-/// A settings file in which a host may call us.
+/// A settings file in which a host may call Steadfast.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedFile {
     pub host: Host,
     pub path: PathBuf,
-    /// None where it is not there.
+    /// None if the file is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<FileStamp>,
-    /// How it is to call us.
+    /// The expected calls of Steadfast.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<WatchedWay>,
-    /// It switches all hooks off, or says that they are on.
+    /// True if the file turns all hooks off, false if it turns them on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<bool>,
-    /// What of it is not as it was.
+    /// The deviations from what `init` wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// What it said when it called us as it should. Of files in the checkout: they are put back when a call removes them.
+    /// The last correct text of a file in the checkout. Steadfast restores it when a call of an agent removes the hooks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Git had it in its index then.
+    /// The file was in git's index at that time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tracked: bool,
 }
 
-/// A way in which a file calls us, as `init` left it.
+/// One way in which a file calls Steadfast, as `init` wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedWay {
     pub via: Via,
     pub program: String,
-    /// The events for which it did not call us in full even then: a user may want that.
+    /// Events that were already not fully covered at that time: the user may want this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacking: Vec<String>,
 }
 
-/// While this is the same, nobody wrote.
+/// The file is unchanged while this stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
     inode: u64,
@@ -63,7 +64,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// Of what lies at a path, behind links.
+    /// Reads the stamp of the file at a path, and follows links.
     pub fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
         let changed_ns = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
@@ -71,7 +72,7 @@ impl FileStamp {
     }
 }
 
-/// None where nobody looked yet, or it cannot be read: then it is made anew.
+/// Returns `None` if there is no table, or it cannot be read: the caller makes a new one.
 pub fn read_wiring(place: &Place) -> Option<WiringTable> {
     serde_json::from_slice(&fs::read(file(place)).ok()?).ok()
 }
@@ -80,7 +81,7 @@ pub fn keep_wiring(place: &Place, table: &WiringTable) -> io::Result<()> {
     replace_in_folder(&file(place), &serde_json::to_vec(table)?)
 }
 
-/// Worktrees share the state, and each has settings of its own.
+/// Worktrees share the state, but each has its own settings files.
 fn file(place: &Place) -> PathBuf {
     let name = fnv([place.root.as_os_str().as_encoded_bytes()]);
     place.state.join("wiring").join(format!("{name:016x}"))

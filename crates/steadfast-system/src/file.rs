@@ -1,5 +1,5 @@
-//! Files that are replaced in one step: a reader sees the old or the new, never half of one. Each writer has a draft of its
-//! own, so that two writers do not meet in it.
+//! Files that are replaced in one step: a reader sees the old or the new content, never half of it. Each writer has its own
+//! draft, so two writers never write to the same one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,25 +8,24 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// Who may read a file that is replaced.
+/// The permissions of a replaced file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The user alone.
     Private,
-    /// Everyone for whom the user makes files.
+    /// The default permissions of the user's files (their umask).
     Usual,
-    /// These permissions.
     Mode(u32),
-    /// As the file that is there, its owner included; `0644` for a new one. For files of the user.
+    /// The permissions and owner of the existing file; `0644` for a new one. For files of the user.
     Kept,
 }
 
-/// Replaces a file. After a power cut it may be the old one, or empty.
+/// Replaces a file. After a power cut, the file may be the old one, or empty.
 pub fn replace(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     PendingFile::beside(path, bytes, access)?.persist(path)
 }
 
-/// As [`replace`], and on the disk when this returns.
+/// Replaces a file like [`replace`]. When this returns, the new content is on the disk.
 pub fn replace_durably(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     let draft = PendingFile::beside(path, bytes, access)?;
     draft.sync()?;
@@ -34,28 +33,28 @@ pub fn replace_durably(path: &Path, bytes: &[u8], access: Access) -> io::Result<
     sync_folder(path)
 }
 
-/// As [`replace`] for a private file, without waiting for the disk: the file and its draft change places. On ext4 a rename
-/// over a file takes 220 µs at best, and milliseconds beside a compiler; an exchange takes 29 µs.
+/// Replaces a private file by exchanging it with its draft, without waiting for the disk. On ext4, a rename over a file
+/// takes at least 220 µs, and milliseconds while a compiler runs; an exchange takes 29 µs.
 ///
-/// The caller has to hold a lock, because the draft has one name. The draft is the file of the time before last, and is
-/// written over: a process that still reads that file, or reads the file after a power cut, has to notice.
+/// The caller must hold a lock, because the draft has a fixed name. The draft is the version before the previous one and
+/// gets overwritten: a process that still reads that version, or reads after a power cut, must be able to detect it.
 pub fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("new");
     let mut file = private_options().write(true).create(true).truncate(false).open(&draft)?;
     file.write_all(bytes)?;
-    // Truncate after writing: ext4 writes a file that was truncated to nothing to the disk at once.
+    // Truncate after writing: ext4 flushes a file at once when it was truncated to zero.
     file.set_len(bytes.len() as u64)?;
     drop(file);
     change_places(&draft, path).or_else(|_| fs::rename(&draft, path))
 }
 
-/// Not every file system can, and there may be only one of the two.
+/// Fails where the file system has no exchange, or where one of the two files is missing.
 fn change_places(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// A file on its way to its place, in the same folder. It is removed where it does not get there.
+/// A temporary file in the folder of its target. It is deleted unless it is moved into place.
 #[derive(Debug)]
 pub struct PendingFile(NamedTempFile);
 
@@ -64,7 +63,7 @@ impl PendingFile {
     pub fn beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<Self> {
         let mut options = if access == Access::Usual { fs::OpenOptions::new() } else { private_options() };
         let mut draft = draft(path, |draft| options.read(true).write(true).create_new(true).open(draft))?;
-        // Not through the draft itself, which puts its own name into an error.
+        // Not through `draft`, whose errors name the draft instead of the target.
         draft.as_file_mut().write_all(bytes)?;
         match access {
             Access::Mode(mode) => set_mode(draft.as_file(), mode)?,
@@ -74,13 +73,13 @@ impl PendingFile {
         Ok(Self(draft))
     }
 
-    /// Renames what is at `path`, a file or a folder, to a name like that of a draft, and returns the name.
+    /// Moves the file or folder at `path` to a draft name beside it, and returns the new path.
     pub fn move_beside(path: &Path) -> io::Result<PathBuf> {
         let moved = draft(path, |aside| fs::rename(path, aside))?;
         moved.into_temp_path().keep().map_err(|error| error.error)
     }
 
-    /// Whether a file is called like a draft: a killed process leaves one behind.
+    /// Recognises the name of a draft, which a killed process may leave behind.
     #[must_use]
     pub fn is_name(name: &str) -> bool {
         let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new")) else { return false };
@@ -101,30 +100,30 @@ impl PendingFile {
         self.0.as_file().sync_all()
     }
 
-    /// Puts the draft in its place, over what is there.
+    /// Moves the draft into place and replaces an existing file.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         self.0.persist(path).map(drop).map_err(|error| error.error)
     }
 
-    /// Puts the draft in its place, unless something is there.
+    /// Moves the draft into place, unless something exists there.
     pub fn persist_new(self, path: &Path) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Err(failed.error),
-            // Not every file system can do that in one step.
+            // Not every file system supports this in one step.
             Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
             Err(failed) => Self(failed.file).persist(path),
         }
     }
 }
 
-/// Has `make` put something at a name of its own in the folder of `path`.
+/// Calls `make` with an unused draft name in the folder of `path`.
 fn draft<R>(path: &Path, mut make: impl FnMut(&Path) -> io::Result<R>) -> io::Result<NamedTempFile<R>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A name may be as long as the system allows, and the draft's is longer.
+    // The name of the target may have the maximum length already, and the draft's name is longer.
     let prefix = format!(".{}.{}-", &name[..name.floor_char_boundary(100)], std::process::id());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // `tempfile` adds the name of the draft to an error, which says nothing to a reader.
+    // `tempfile` adds the draft's name to errors, which means nothing to the user.
     let mut code = None;
     let made = Builder::new()
         .prefix(&prefix)
@@ -142,7 +141,7 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) => {
             let made = draft.as_file().metadata()?;
-            // A file of the user stays theirs when root edits it.
+            // When root edits a file of the user, the user stays its owner.
             if (made.uid(), made.gid()) != (there.uid(), there.gid()) {
                 fchown(draft.as_file(), Some(there.uid()), Some(there.gid()))?;
             }
@@ -153,13 +152,14 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a link, or lets it lead elsewhere, in one step.
+/// Creates a symbolic link, or changes its target, in one step.
 pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
     let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
     draft(path, make)?.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
-/// The name of a file is on the disk when its folder is. Not every file system opens a folder.
+/// Flushes the folder of a file, because a file's name is on the disk only when its folder is. Does nothing on file systems
+/// that cannot open a folder.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().map(fs::File::open) {
         Some(Ok(folder)) => folder.sync_all(),
@@ -167,7 +167,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder that only the user may look into, with those above it.
+/// Creates a folder, and its missing parents, that only the user can read.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -175,7 +175,7 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// A file that only the user may look into, when it is created.
+/// Options that create a file which only the user can read.
 #[must_use]
 pub fn private_options() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();

@@ -1,5 +1,9 @@
-//! What the operating system does for us, one door each: replace a file, lock a file, read the process table, start a
-//! program. All else that starts a process or reads `/proc` goes through here.
+//! The doors to the operating system: replace a file, lock a file, read the process table, start a program. Other crates
+//! start processes and read `/proc` only through here.
+//!
+//! Main items: [`replace`] and [`PendingFile`] write files in one step, [`FileLock`] locks between processes,
+//! [`ProcessEntry`] is a row of `/proc`, [`program`] starts a process. Start with `file.rs`: Steadfast writes its state
+//! through it.
 
 mod file;
 mod lock;

@@ -1,4 +1,4 @@
-//! File locks. The system frees them when the process ends, however it ends.
+//! File locks. The system releases a lock when its process ends, for any reason.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use crate::file::{create_private_dir, private_options};
 
-/// A hook holds its lock for less than a millisecond, so the first tries come soon.
+/// Short first pauses, because a hook holds its lock for less than a millisecond.
 const FIRST_PAUSE: Duration = Duration::from_micros(100);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// A locked file, until this is dropped.
+/// An exclusive lock on a file. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Locks a file, which is made where it is missing, and tries for at most `wait`. `None`: another process held it all the
-    /// while.
+    /// Creates the file if needed and tries to lock it for at most `wait`. `None` means that another process held the lock
+    /// all the time.
     pub fn at(path: &Path, wait: Duration) -> io::Result<Option<Self>> {
         let file = private_options().read(true).append(true).create(true).open(path)?;
         match lock_within(&file, wait) {
@@ -28,7 +28,7 @@ impl FileLock {
         }
     }
 
-    /// As [`Self::at`]. The folder is made where it is missing, too.
+    /// Locks a file like [`Self::at`], and creates its folder if needed.
     pub fn with_folder(path: &Path, wait: Duration) -> io::Result<Option<Self>> {
         match (Self::at(path, wait), path.parent()) {
             (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
@@ -43,13 +43,13 @@ impl FileLock {
         &self.0
     }
 
-    /// The file, which stays locked while it is open here or in a process that inherits it.
+    /// Returns the file. It stays locked while it is open here or in a process that inherits it.
     pub fn into_file(self) -> File {
         self.0
     }
 }
 
-/// Locks an open file, and tries for at most `wait`. A free lock costs one call of the system and no look at the clock.
+/// Tries to lock an open file for at most `wait`. A free lock costs one system call and does not read the clock.
 pub fn lock_within(file: &File, wait: Duration) -> Result<(), TryLockError> {
     let mut began = None;
     let mut pause = FIRST_PAUSE;

@@ -1,37 +1,36 @@
-//! The process table, as `/proc` has it. On systems without `/proc` no process is known.
+//! The process table in `/proc`. On systems without `/proc`, every process is unknown.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// How far up the ancestors of a process are searched.
+/// The maximum number of ancestors to search.
 const GENERATIONS: usize = 32;
 
-/// A process, told from a later one with the same number by its start.
+/// A process. Its start time tells it from a later process with the same id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEntry {
     pub id: u32,
     pub name: String,
     pub parent: u32,
     pub group: u32,
-    /// The process that began its session.
+    /// The id of the session leader.
     pub session: u32,
     pub has_terminal: bool,
-    /// In ticks since the machine was started.
+    /// Clock ticks since the machine booted.
     pub started: u64,
-    /// It has ended, and its parent did not ask for its status yet.
+    /// The process has ended, but its parent has not read its exit status (a zombie).
     pub ended: bool,
 }
 
 impl ProcessEntry {
-    /// The process with this number.
     #[must_use]
     pub fn of(id: u32) -> Option<Self> {
         Self::parse(id, &read(id, "stat").ok()?)
     }
 
-    /// `pid (name) state parent group session terminal …`, where the name may hold anything.
+    /// Parses `pid (name) state parent group session terminal …`. The name may contain any character, also `)`.
     fn parse(id: u32, stat: &[u8]) -> Option<Self> {
         let stat = String::from_utf8_lossy(stat);
         let (before, after) = stat.rsplit_once(") ")?;
@@ -45,63 +44,61 @@ impl ProcessEntry {
         Some(Self { id, name: name.to_owned(), parent, group, session, has_terminal, started, ended })
     }
 
-    /// All of this machine, those that ended while the table was read left out.
+    /// Lists all processes of this machine, without those that end meanwhile.
     pub fn all() -> impl Iterator<Item = Self> {
         process_ids().filter_map(Self::of)
     }
 
-    /// The nearest ancestor of this process that `is_wanted`.
+    /// Finds the nearest ancestor of this process that `is_wanted`.
     pub fn above(is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
         let parent = Self::of(std::os::unix::process::parent_id());
         let line = std::iter::successors(parent, |process| (process.parent > 1).then(|| Self::of(process.parent))?);
         line.take(GENERATIONS).take_while(|process| process.id > 1).find(is_wanted)
     }
 
-    /// The words that it was started with, each with a NUL behind it. Empty for a process of the kernel and for one that
-    /// has ended.
+    /// Returns the arguments of a process, each followed by a NUL. Empty for kernel processes and for ended ones.
     pub fn command_line(id: u32) -> io::Result<Vec<u8>> {
         read(id, "cmdline")
     }
 
-    /// The variables that it was started with, `NAME=value`, each with a NUL behind it. Only the user's own
-    /// processes show theirs.
+    /// Returns the initial environment of a process: `NAME=value` entries, each followed by a NUL. Readable only for the
+    /// user's own processes.
     pub fn environment(id: u32) -> io::Result<Vec<u8>> {
         read(id, "environ")
     }
 
-    /// Whether it was started with this variable, `NAME=value`.
+    /// Checks for a `NAME=value` entry in the initial environment of a process.
     #[must_use]
     pub fn has_variable(id: u32, variable: &str) -> bool {
         Self::environment(id)
             .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()))
     }
 
-    /// Where a link of a process leads: `cwd`, `exe`, `fd/1`, `ns/pid`.
+    /// Reads a symbolic link of a process: `cwd`, `exe`, `fd/1`, `ns/pid`.
     pub fn link(id: u32, name: &str) -> io::Result<PathBuf> {
         fs::read_link(file(id, name))
     }
 
-    /// What its open files are: paths, `socket:[inode]`, `pipe:[inode]`.
+    /// Lists the open files of a process: paths, `socket:[inode]`, `pipe:[inode]`.
     pub fn open_files(id: u32) -> io::Result<impl Iterator<Item = OsString>> {
         let files = fs::read_dir(file(id, "fd"))?.flatten();
         Ok(files.filter_map(|found| fs::read_link(found.path()).ok()).map(PathBuf::into_os_string))
     }
 
-    /// A text about a process: `status`, `net/tcp`. Empty where there is none.
+    /// Reads a text file of a process: `status`, `net/tcp`. Empty if it is missing.
     #[must_use]
     pub fn text(id: u32, name: &str) -> String {
         read(id, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 }
 
-/// The numbers of all processes of this machine.
 pub fn process_ids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// With room for most such files, so that one is read in one call: a process that replaces its program between two would
-/// show half of each environment.
+/// Reads with a buffer that fits most such files in one call. A process that calls `exec` between two reads would give half
+/// of the old environment and half of the new one.
 fn read(id: u32, name: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(8 << 10);
     File::open(file(id, name))?.read_to_end(&mut bytes)?;

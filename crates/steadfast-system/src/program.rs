@@ -1,8 +1,8 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// A program to be started: the only place of the product that makes a [`Command`], so that a search for the callers finds
-/// every process it starts.
+/// Prepares to start a program. This is the only place in the product that makes a [`Command`], so a search for its callers
+/// finds every process that Steadfast starts.
 #[expect(clippy::disallowed_methods, reason = "the door through which processes are started")]
 pub fn program(name: impl AsRef<OsStr>) -> Command {
     Command::new(name)

@@ -1,38 +1,38 @@
-//! Patterns for names and paths. `?` is one character, `*` any characters of a name, `**` any number of folders, none among
-//! them.
+//! Patterns for names and paths. `?` matches one character, `*` any characters within a name, `**` any number of folders,
+//! including none.
 //!
-//! Brackets and braces are ordinary characters, unless [`Syntax::Git`] says otherwise: `app/[slug]/page.tsx` is the name of a
-//! file in many web projects, and users protect such files. So no glob crate fits: `fast-glob` 1.1 and `globset` read both as
-//! patterns. No pattern takes longer than its length times that of the path, twice: the search goes back to the last star
-//! only.
+//! Brackets and braces are ordinary characters, unless [`Syntax::Git`] is asked for: `app/[slug]/page.tsx` is a file name in
+//! many web projects, and users protect such files. So no glob crate fits: `fast-glob` 1.1 and `globset` both treat brackets
+//! and braces as patterns. Matching takes at most (pattern length × path length)² steps, because it backtracks only to the
+//! last star.
 
-/// Which characters are special besides `*` and `?`.
+/// The special characters in addition to `*` and `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     Plain,
-    /// `[set]`, `[!set]`, and `\` before a character that is meant literally.
+    /// `[set]`, `[!set]`, and `\` before a literal character.
     Git,
 }
 
-/// Whether a pattern means this name. Neither has a slash in it.
+/// Matches a pattern with a name. Neither contains a slash.
 #[must_use]
 pub fn name(pattern: &str, name: &str) -> bool {
     name_in(Syntax::Plain, pattern, name)
 }
 
-/// Whether a pattern means exactly this path. Both are given by their parts.
+/// Matches a pattern with a whole path. Both are split at the slashes.
 #[must_use]
 pub fn path(pattern: &[&str], path: &[&str]) -> bool {
     path_in(Syntax::Plain, pattern, path, End::Whole)
 }
 
-/// Whether a pattern means this path or a folder above it.
+/// Matches a pattern with a path or with a folder above it.
 #[must_use]
 pub fn path_or_above(pattern: &[&str], path: &[&str]) -> bool {
     path_in(Syntax::Plain, pattern, path, End::Beneath)
 }
 
-/// Whether a pattern of `.gitignore` means this path. A `**` at its end means all that is in the folder, not the folder.
+/// Matches a `.gitignore` pattern with a path. A `**` at its end matches everything in the folder, but not the folder.
 #[must_use]
 pub fn git_path(pattern: &str, path: &str) -> bool {
     let mut pattern: Vec<&str> = pattern.split('/').collect();
@@ -47,15 +47,15 @@ const ANY_FOLDERS: &str = "**";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The pattern has to reach to the end of the path.
+    /// The pattern must match up to the end of the path.
     Whole,
-    /// The path may go on.
+    /// The pattern may match a folder above the path.
     Beneath,
 }
 
 fn path_in(syntax: Syntax, pattern: &[&str], path: &[&str], end: End) -> bool {
     let (mut at, mut part) = (0, 0);
-    // Where the last `**` stands, and the first part behind the folders that it takes.
+    // The position of the last `**`, and the first path part after the folders that it matches.
     let mut back = None;
     loop {
         if at == pattern.len() && (end == End::Beneath || part == path.len()) {
@@ -94,7 +94,7 @@ fn name_in(syntax: Syntax, pattern: &str, name: &str) -> bool {
         };
         match (step, star) {
             (Some((of_pattern, of_name)), _) => (at, pos) = (at + of_pattern, pos + of_name),
-            // The last star takes one character more.
+            // Let the last star match one more character.
             (None, Some((back, taken))) => {
                 let taken = taken + length(text[taken]);
                 star = Some((back, taken));
@@ -106,7 +106,7 @@ fn name_in(syntax: Syntax, pattern: &str, name: &str) -> bool {
     bytes[at..].iter().all(|byte| *byte == b'*')
 }
 
-/// The bytes of the character that begins with this one.
+/// The length of a UTF-8 character in bytes, by its first byte.
 fn length(first: u8) -> usize {
     match first {
         0xF0.. => 4,
@@ -116,7 +116,7 @@ fn length(first: u8) -> usize {
     }
 }
 
-/// The bytes of a set and of the character at the beginning of `name`, if the set has it. Without an end, `[` is itself.
+/// Matches a `[set]` with the first character of `name`, and returns the bytes of both. A `[` without `]` matches itself.
 fn set(pattern: &str, name: &str) -> Option<(usize, usize)> {
     let c = name.chars().next()?;
     let inner = &pattern[1..];

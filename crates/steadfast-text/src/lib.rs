@@ -1,5 +1,10 @@
-//! Text functions that every crate may use: lines, counts, globs, paths, quoting, times. Pure: no files, no clock, nothing of
-//! the product.
+//! Text functions for every crate. Pure: no files, no clock, no terms of the product.
+//!
+//! - [`one_line`], [`truncate`], [`printable`]: fit text into one line of a terminal or a prompt.
+//! - [`count`], [`and_more`]: counts with their noun, and shortened lists.
+//! - [`glob`]: patterns for names and paths; [`clean`], [`absolute`]: paths without `.` and `..`.
+//! - [`quote`], [`hex`]: shell words and hexadecimal.
+//! - [`parse_time`], [`parse_span`], [`ago`]: times and durations.
 
 pub mod glob;
 mod hex;

@@ -1,10 +1,10 @@
-//! Texts in one line, and the beginning of texts that are too long.
+//! One-line texts, and shortened texts.
 
 use std::borrow::Cow;
 
 const MORE: char = '…';
 
-/// The words of a text with single spaces between them.
+/// Joins the words of a text with single spaces.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -17,13 +17,13 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// A text in one line without the characters that a terminal obeys. Inner spaces stay.
+/// Makes a text safe for one line of a terminal: control characters become spaces. Spaces inside the text stay.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim_end().to_owned()
 }
 
-/// At most `most` characters, the `…` at the end of a shortened text among them.
+/// Shortens a text to `most` characters, including the `…` at its end.
 #[must_use]
 pub fn truncate(text: &str, most: usize) -> Cow<'_, str> {
     // A text has at least as many bytes as characters.
@@ -35,7 +35,7 @@ pub fn truncate(text: &str, most: usize) -> Cow<'_, str> {
     if ends.next().is_none() { text.into() } else { shortened(text, end) }
 }
 
-/// [`one_line`], then [`truncate`].
+/// Applies [`one_line`], then [`truncate`].
 #[must_use]
 pub fn truncate_line(text: &str, most: usize) -> String {
     let line = one_line(text);
@@ -45,7 +45,7 @@ pub fn truncate_line(text: &str, most: usize) -> String {
     }
 }
 
-/// As [`truncate`], where another program counts bytes.
+/// Shortens a text to `most` bytes, for limits that another program counts in bytes.
 #[must_use]
 pub fn truncate_bytes(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {

@@ -1,26 +1,25 @@
-//! Numbers with their noun, and lists of which the first items are named.
+//! Counts with their noun, and lists that name only their first items.
 
 use std::fmt::Display;
 
-/// `1 task`, `2 tasks`: a noun whose plural ends in `s`.
+/// Formats `1 task`, `2 tasks`, for nouns whose plural ends in `s`.
 #[must_use]
 pub fn count<N: Number>(number: N, singular: &str) -> String {
     format!("{number} {singular}{}", if is_one(&number) { "" } else { "s" })
 }
 
-/// As [`count`], with the plural of an irregular noun, or of a noun with its verb: `1 status is`, `2 statuses are`.
+/// Formats a count with an irregular plural, or with a noun and its verb: `1 status is`, `2 statuses are`.
 #[must_use]
 pub fn count_of<N: Number>(number: N, singular: &str, plural: &str) -> String {
     format!("{number} {}", if is_one(&number) { singular } else { plural })
 }
 
-/// The noun alone: `task` for one, else `tasks`.
+/// Returns the noun alone: `task` for one, else `tasks`.
 #[must_use]
 pub fn noun<N: Number>(number: N, singular: &str) -> String {
     format!("{singular}{}", if is_one(&number) { "" } else { "s" })
 }
 
-/// Any integer.
 pub trait Number: Display + PartialEq + From<u8> {}
 
 impl<N: Display + PartialEq + From<u8>> Number for N {}
@@ -29,7 +28,7 @@ fn is_one<N: Number>(number: &N) -> bool {
     *number == N::from(1)
 }
 
-/// `a, b and 3 more`: at most `most` items are named.
+/// Formats `a, b and 3 more`, with at most `most` named items.
 #[must_use]
 pub fn and_more<T: AsRef<str>>(items: impl IntoIterator<Item = T>, most: usize) -> String {
     let mut items = items.into_iter();

@@ -1,9 +1,9 @@
-//! Paths without `.` and `..`, by their text alone: links are not followed.
+//! Paths without `.` and `..`, computed from their text: links are not followed.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-/// Without `.`, empty parts and the folders that `..` takes back. What leads above the beginning is dropped.
+/// Removes `.`, empty parts, and `..` together with the folder before it. A `..` above the beginning is dropped.
 #[must_use]
 pub fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -20,7 +20,7 @@ pub fn clean(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// A path as seen from the root of the file system or of a home (`~`), [`clean`]. A slash at its end stays.
+/// Makes a path absolute (from `/` or `~`) and [`clean`]s it. A slash at its end stays.
 #[must_use]
 pub fn absolute(path: &str, folder: &str) -> String {
     let whole: Cow<'_, str> =
@@ -29,14 +29,14 @@ pub fn absolute(path: &str, folder: &str) -> String {
     if whole.ends_with('/') && clean != "/" { clean + "/" } else { clean }
 }
 
-/// Whether a path is this folder, or leads into it.
+/// Checks if a path is this folder or is inside it.
 #[must_use]
 pub fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// As [`clean`], for a path of the system.
+/// Cleans a [`Path`] like [`clean`].
 #[must_use]
 pub fn clean_path(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();

@@ -1,7 +1,6 @@
-//! Words of a POSIX shell.
+//! Quoting for POSIX shells.
 
-/// A word as a shell has to be given it; as it is where that needs no quotes. No word can have a NUL in it, so NULs are left
-/// out.
+/// Quotes a word for a shell, if it needs quotes. A shell word cannot contain NUL, so NULs are removed.
 #[must_use]
 pub fn quote(word: &str) -> String {
     match shlex::try_quote(word) {

@@ -1,4 +1,4 @@
-//! Times and spans as people and programs write them. Times are milliseconds since 1970.
+//! Times and durations as text. Times are milliseconds since 1970.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// A time with its offset from UTC, as RFC 3339 has it, or a day alone, which begins in UTC.
+/// Parses an RFC 3339 time with its UTC offset, or a day, which starts at midnight UTC.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<i64> {
     const DAY: usize = "2026-11-19".len();
@@ -17,7 +17,7 @@ pub fn parse_time(text: &str) -> Option<i64> {
     text.parse().ok().map(Timestamp::as_millisecond)
 }
 
-/// The milliseconds of `90s`, `8h` or `1h 30m`.
+/// Parses `90s`, `8h` or `1h 30m` into milliseconds.
 #[must_use]
 pub fn parse_span(text: &str) -> Option<u64> {
     let mut rest = text.trim();
@@ -33,7 +33,7 @@ pub fn parse_span(text: &str) -> Option<u64> {
     seconds?.checked_mul(1_000)
 }
 
-/// How long ago something was, in one unit: `12 min ago`.
+/// Formats how long ago something happened, in one unit: `12 min ago`.
 #[must_use]
 pub fn ago(millis: i64) -> String {
     match millis / 1_000 {

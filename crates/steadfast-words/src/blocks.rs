@@ -1,11 +1,11 @@
-//! Markdown as its lines: what each of them is, on which line and in which bytes.
+//! Reads Markdown as lines: the kind of each line, its number and its bytes.
 //!
-//! Prompts, specs, scores and the lists of others are read with this one reader. It knows both kinds of headings, lists with
-//! their indents and boxes, tables, fences by their mark and length, front matter and comments; the last two are passed over.
+//! Prompts, specs, scores and imported lists are read with this one reader. It knows both kinds of headings, lists with
+//! their indents and boxes, tables, fences by their mark and length, front matter and comments; it skips the last two.
 
 use std::ops::Range;
 
-/// A part of a text, and where it stands there, in bytes.
+/// A part of a text, with its position there, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     pub value: String,
@@ -21,49 +21,49 @@ impl Text {
         &self.value
     }
 
-    /// A part of it, in its place.
+    /// Returns a part of it, with its position.
     pub fn part(&self, part: &str) -> Self {
         within(part, &self.value, self.span.start)
     }
 
-    /// Other words in the same place.
+    /// Returns another text with the same position.
     pub fn with(&self, value: impl Into<String>) -> Self {
         Self::new(value, self.span.clone())
     }
 }
 
-/// A line, by what it is.
+/// A line of a Markdown text.
 #[derive(Debug)]
 pub struct Block {
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
-    /// How far it is indented; a tab is as wide as four blanks.
+    /// The width of its indent; a tab is as wide as four blanks.
     pub indent: usize,
     pub kind: BlockKind,
-    /// Without the marks before it. A row of a table and a line of code are whole.
+    /// The text without the marks before it. Rows of a table and lines of code are kept whole.
     pub text: Text,
 }
 
 #[derive(Debug)]
 pub enum BlockKind {
     Blank,
-    /// Of this level, with `#` or underlined.
+    /// A heading of this level, with `#` or underlined.
     Heading(usize),
-    /// `- [x] Text`, and what is in the box.
+    /// `- [x] Text`, with the character in the box.
     Box(char),
     Bullet,
-    /// `1. Text`, here with its number.
+    /// `1. Text`, with the number in the text.
     Ordered(Text),
-    /// A row of a table, by its cells.
+    /// A row of a table, as its cells.
     Row(Vec<Text>),
     Text,
-    /// The line that opens or ends a block of code.
+    /// A line that opens or closes a block of code.
     Fence,
     Code,
 }
 
 impl Block {
-    /// The text, with its number where it has one.
+    /// Returns the text, with its number if it has one.
     pub fn whole(&self) -> &Text {
         match &self.kind {
             BlockKind::Ordered(whole) => whole,
@@ -72,7 +72,8 @@ impl Block {
     }
 }
 
-/// The lines that say something. `is_field`: it belongs to what is above it, and is no title whatever is below it.
+/// Iterates over the lines with content. `is_field` recognises a line that belongs to the text above it and is never an
+/// underlined heading.
 pub fn blocks(text: &str, is_field: fn(&str) -> bool) -> Blocks<'_> {
     let start = front_matter(text);
     let line = text[..start].matches('\n').count();
@@ -83,27 +84,27 @@ pub fn blocks(text: &str, is_field: fn(&str) -> bool) -> Blocks<'_> {
 pub struct Blocks<'t> {
     text: &'t str,
     is_field: fn(&str) -> bool,
-    /// Where the next line begins.
+    /// The start of the next line.
     start: usize,
-    /// The number of the last one.
+    /// The number of the last line read.
     line: usize,
-    /// What the fence is made of, and where it begins.
+    /// The mark and length of the open fence, and its position.
     fence: Option<(char, usize, usize)>,
-    /// Where the comment begins.
+    /// The position of the open comment.
     comment: Option<usize>,
-    /// The line before is one of a paragraph or of a list: what follows it is no heading.
+    /// The previous line belongs to a paragraph or a list, so the next one is not a heading.
     in_paragraph: bool,
-    /// A table without a line at its sides.
+    /// Inside a table without lines at its sides.
     in_table: bool,
 }
 
 impl<'t> Blocks<'t> {
-    /// Where a fence or a comment begins that is never ended. To be asked at the end.
+    /// Returns the position of a fence or comment that is never closed. Valid after the last line.
     pub fn unclosed(&self) -> Option<usize> {
         self.fence.map(|(.., at)| at).or(self.comment)
     }
 
-    /// A line from `start`, without its end, where it begins, and where the next one does.
+    /// Returns the line at `start` without its end, its position, and the start of the next line.
     fn raw(&self, start: usize) -> Option<(&'t str, usize, usize)> {
         let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
@@ -112,7 +113,7 @@ impl<'t> Blocks<'t> {
         Some((line, start + whole.len() - line.len(), start + length))
     }
 
-    /// The next line, unless it is passed over.
+    /// Reads the next line. `Some(None)`: it is skipped.
     fn step(&mut self) -> Option<Option<Block>> {
         let (line, at, next) = self.raw(self.start)?;
         self.start = next;
@@ -157,14 +158,14 @@ impl<'t> Blocks<'t> {
         Some(read)
     }
 
-    /// Whether a mark opens a block of code, or ends the one that is open: that takes the same mark, as long at least, and
-    /// no word after it.
+    /// Returns true if a mark opens a block of code or closes the open one. Closing requires the same mark, at least as
+    /// long, and no word after it.
     fn is_fence(&self, (mark, count): (char, usize), line: &str) -> bool {
         self.fence.is_none_or(|(open, least, _)| open == mark && count >= least && is_bare(line))
     }
 
-    /// A title with `===` or `---` below it: its level, and where the line after that begins. A sentence or a field above a
-    /// rule is none.
+    /// Returns the level of a title with `===` or `---` below it, and the start of the line after that. A sentence or a
+    /// field above a rule is no title.
     fn underlined(&self, line: &str, next: usize) -> Option<(usize, usize)> {
         let (below, _, end) = self.raw(next)?;
         let below = below.trim();
@@ -211,7 +212,7 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// How long the `key: value` lines before a text are; none where they do not end.
+/// Returns the length of the `key: value` lines at the start of a text; 0 if they are never closed.
 fn front_matter(text: &str) -> usize {
     const MOST: usize = 400;
     let body = text.trim_start_matches('\u{feff}');
@@ -222,7 +223,7 @@ fn front_matter(text: &str) -> usize {
             (0, "---") => {}
             (0, _) => return 0,
             (_, "---" | "...") => return at,
-            // A heading or an empty line after a rule: no keys.
+            // A heading or an empty line after a rule: there are no keys.
             (1, "") => return 0,
             (_, line) if line.starts_with("# ") || line.starts_with("## ") => return 0,
             _ => {}
@@ -231,9 +232,9 @@ fn front_matter(text: &str) -> usize {
     0
 }
 
-/// A line without the comments in it, and where one begins that does not end there. Backticks hide them.
+/// Returns a line without its comments, and the position of one that stays open. Backticks hide comments.
 fn without_comments(line: &str, at: usize) -> (&str, Option<usize>) {
-    // A quotation is kept word for word.
+    // A quotation is kept unchanged.
     let is_quoted = line.trim_start().starts_with('>');
     let Some(open) =
         line.find("<!--").filter(|open| !is_quoted && line[..*open].matches('`').count().is_multiple_of(2))
@@ -242,7 +243,7 @@ fn without_comments(line: &str, at: usize) -> (&str, Option<usize>) {
     };
     match line[open..].find("-->") {
         None => (line[..open].trim_end(), Some(at + open)),
-        // What stands after it is kept where the comment does not begin the line.
+        // Text after a comment is kept unless the comment begins the line.
         Some(end) if line[open + end + 3..].trim().is_empty() => (line[..open].trim_end(), None),
         Some(_) if line[..open].trim().is_empty() => (&line[..0], None),
         Some(_) => (line, None),
@@ -257,7 +258,7 @@ fn fence_mark(line: &str) -> Option<(char, usize)> {
     let body = line.trim_start();
     let mark = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = body.chars().take_while(|c| *c == mark).count();
-    // Three backticks and their end in one line are code in a sentence.
+    // Three backticks that are closed in the same line are code in a sentence.
     (count >= 3 && !(mark == '`' && body[count..].contains('`'))).then_some((mark, count))
 }
 
@@ -296,7 +297,7 @@ fn row(body: &str, line: &str, at: usize) -> BlockKind {
     BlockKind::Row(cells.into_iter().map(cell).collect())
 }
 
-/// A part of a line, in its place.
+/// Returns a part of a line, with its position.
 fn within(part: &str, line: &str, at: usize) -> Text {
     let start = at + (part.as_ptr() as usize - line.as_ptr() as usize);
     Text::new(part, start..start + part.len())
@@ -327,7 +328,7 @@ fn one(line: &str, at: usize, number: usize) -> Block {
     }
 }
 
-/// `[ ] Text`: what stands in the box, and what follows it. `[]` is empty.
+/// `[ ] Text`: returns the character in the box, and the text after it. `[]` is an empty box.
 pub fn boxed(item: &str) -> Option<(char, &str)> {
     if let Some((mark, rest)) = item.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && let Some(mark) = box_mark(mark)
@@ -350,7 +351,7 @@ fn box_mark(inside: &str) -> Option<char> {
     (characters.next().is_none() && matches!(mark, ' ' | 'x' | 'X' | '~' | '/' | '>' | '!' | '-')).then_some(mark)
 }
 
-/// What follows `- `, `* `, `+ `. A box may stand right behind the mark.
+/// Returns the text after `- `, `* `, `+ `. A box may follow the mark directly.
 fn bullet(body: &str) -> Option<&str> {
     let rest = body.strip_prefix(['-', '*', '+', '•'])?;
     let is_box =
@@ -358,7 +359,7 @@ fn bullet(body: &str) -> Option<&str> {
     (rest.starts_with([' ', '\t']) || is_box()).then(|| rest.trim())
 }
 
-/// What follows `1. ` or `1) `.
+/// Returns the text after `1. ` or `1) `.
 fn ordered(body: &str) -> Option<&str> {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let rest = (1..=4).contains(&digits).then(|| &body[digits..])?.strip_prefix(['.', ')'])?;

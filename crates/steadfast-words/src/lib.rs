@@ -1,9 +1,11 @@
-//! The one reader of words: a text as sentences, a sentence as words, named lists of phrases from a text file, and
-//! patterns over them. Pure: no files, no clock, nothing of the product.
+//! Reads text: sentences, words, named lists of phrases from a text file, and patterns over them. Every crate that
+//! reads words uses this one. Pure: no files, no clock, nothing of the product.
 //!
-//! - `sentence`: where a line is cut. `word`: the tokeniser. `prompt`: a human's prompt, without quotes and pastes.
-//! - `blocks`: Markdown as its lines. `word_list`: lists that are known when the code is compiled.
-//! - `vocabulary`: a file of named lists. `pattern`: phrases with slots, and what they stand for.
+//! - `prompt`: a human's prompt as sentences, without quotations and pasted text. Start here.
+//! - `sentence`: splits a line into sentences. `word`: the tokeniser, with [`Word`].
+//! - `vocabulary`: [`Vocabulary`], a file of named lists. `word_list`: lists that are read at compile time.
+//! - `pattern`: [`Pattern`], phrases with slots, and what each of them is about.
+//! - `blocks`: Markdown as lines.
 
 pub mod blocks;
 pub mod pattern;

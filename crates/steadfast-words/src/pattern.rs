@@ -11,11 +11,11 @@
 
 use crate::{Phrases, Vocabulary, Word};
 
-/// How many words a slot takes of the beginning. None: it does not fit.
+/// Returns the number of words that a slot takes at the beginning. `None`: it does not fit.
 #[derive(Clone, Copy, Debug)]
 pub enum Slot {
     Function(fn(&[Word]) -> Option<usize>),
-    /// A slot that is asked for by its name, such as a section of phrases.
+    /// A slot that is looked up by its name, such as a section of phrases.
     Named(&'static str, fn(&str, &[Word]) -> Option<usize>),
 }
 
@@ -24,12 +24,12 @@ pub struct Pattern {
     parts: Vec<Part>,
 }
 
-/// Where a pattern fits.
+/// A match of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternMatch<'w> {
-    /// The words that it is about.
+    /// The words that the pattern is about.
     pub about: &'w [Word],
-    /// The words after it.
+    /// The words after the match.
     pub rest: &'w [Word],
 }
 
@@ -46,7 +46,7 @@ enum Times {
     Many,
     Not,
     Look,
-    /// Any words, at most so many.
+    /// Any words, up to this number.
     Gap(usize),
     Open,
     Close,
@@ -80,7 +80,7 @@ impl Part {
 }
 
 impl Pattern {
-    /// Reads a pattern. `Err` is the unknown list or slot.
+    /// Parses a pattern. `Err` is an unknown list or slot.
     pub fn of(
         text: &'static str,
         lists: &'static Vocabulary,
@@ -116,21 +116,21 @@ impl Pattern {
         Ok(Self { parts: text.split_whitespace().map(part).collect::<Result<_, _>>()? })
     }
 
-    /// Where the pattern fits, if the words begin with it.
+    /// Returns the match if the words begin with the pattern.
     pub fn at<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |_| true)?;
         Some(found(words, end, about))
     }
 
-    /// Where the pattern fits, if it takes all of the words.
+    /// Returns the match if the pattern takes all of the words.
     pub fn is<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |at| at == words.len())?;
         Some(found(words, end, about))
     }
 
-    /// The words that a pattern must begin with. None: any.
+    /// Returns the words that the pattern can begin with. `None`: any word.
     pub fn first(&self) -> Option<Vec<&'static str>> {
         let part = self.parts.iter().find(|part| !matches!(part.times, Times::Open | Times::Close))?;
         let word = |one: &One| match one {
@@ -146,7 +146,7 @@ fn found(words: &[Word], end: usize, (from, to): (Option<usize>, Option<usize>))
     PatternMatch { about, rest: &words[end..] }
 }
 
-/// Only a gap is tried again: the rest takes what it can.
+/// Only a gap is tried again with more words; the other parts take all they can.
 fn fit(
     parts: &[Part],
     words: &[Word],

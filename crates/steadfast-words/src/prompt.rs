@@ -1,41 +1,41 @@
-//! A human's prompt as sentences. What is quoted, fenced or tagged is a quotation, and left out.
+//! Splits a human's prompt into sentences. Quoted, fenced or tagged text is a quotation and left out.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::{Vocabulary, Word, WordKind, sentence};
 
-/// Where a long text begins and ends, in bytes. What is pasted stands between.
+/// The bytes at each end of a long text that count as typed. Pasted text is between them.
 const ENDS: usize = 8_000;
 /// The longest sentence that is read, in bytes.
 const SENTENCE: usize = 8_000;
-/// The most kinds of tags that are looked for the end of. Each costs a look at the whole text.
+/// The most kinds of tags whose end is looked for. Each costs a search of the whole text.
 const TAGS: usize = 32;
-/// The longest sentence that is read, in words. More is no sentence.
+/// The most words of a sentence; a longer one is no sentence.
 const WORDS: usize = 120;
-/// What ends a sentence of a prompt.
+/// The marks that end a sentence of a prompt.
 const MARKS: &str = ".!?;…";
 
 static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("../words/prompt.txt")));
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// As it was typed.
+    /// The text as it was typed.
     pub said: String,
     pub words: Vec<Word>,
     pub asks: bool,
-    /// Far from both ends of a long text: it may be pasted. Such a sentence can forbid, and nothing else.
+    /// Far from both ends of a long text, so it may be pasted. Such a sentence can forbid and do nothing else.
     pub pasted: bool,
 }
 
-/// The sentences of a prompt that are the human's own.
+/// Returns the sentences of a prompt that are the human's own.
 pub fn sentences(text: &str) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     let middle = ENDS..text.len().saturating_sub(ENDS);
     for (at, text) in lines(text) {
         let pasted = middle.contains(&at) && middle.contains(&(at + text.len()));
         for said in sentence::split(&text, MARKS).into_iter().filter(|said| said.len() <= SENTENCE) {
-            if pasted && !speaks(said) {
+            if pasted && !may_forbid(said) {
                 continue;
             }
             let words = words(said);
@@ -47,9 +47,9 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     sentences
 }
 
-/// Whether a pasted line can be a human's: it begins with a letter and has a word that forbids. Most lines of a log are
-/// told apart by this before they cost anything.
-fn speaks(said: &str) -> bool {
+/// Returns true if a pasted line can be a human's: it begins with a letter and has a word that forbids. This cheap test
+/// rejects most lines of a log.
+fn may_forbid(said: &str) -> bool {
     const FORBID: [&str; 16] = [
         "don",
         "do not",
@@ -76,10 +76,10 @@ fn is_fence(bare: &str) -> bool {
     bare.starts_with("```") || bare.starts_with("~~~")
 }
 
-/// The lines that are the human's own words, and where each begins.
+/// Returns the lines that are the human's own words, with their positions.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let (mut own, mut fenced, mut tag, mut lead) = (Vec::new(), false, None::<String>, None::<String>);
-    // A fence without an end is none.
+    // A fence that is never closed does not count.
     let mut fences = text.lines().filter(|line| is_fence(line.trim())).count();
     fences -= fences % 2;
     let mut ends: HashMap<String, Option<usize>> = HashMap::new();
@@ -99,11 +99,11 @@ fn lines(text: &str) -> Vec<(usize, String)> {
             fenced = !fenced;
             continue;
         }
-        // A heading and a row of a table order nothing.
+        // Headings and rows of a table order nothing.
         if fenced || bare.starts_with(['>', '#', '|']) {
             continue;
         }
-        if let Some(name) = opened(bare) {
+        if let Some(name) = opening_tag(bare) {
             let close = format!("</{name}>");
             let known = ends.len() < TAGS || ends.contains_key(&close);
             let last = known.then(|| *ends.entry(close.clone()).or_insert_with(|| text.rfind(&close))).flatten();
@@ -115,7 +115,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
         match (&lead, item(bare)) {
             (Some(lead), Some(item)) => own.push((at, format!("{lead} {item}"))),
             _ => {
-                lead = leads(bare);
+                lead = list_lead(bare);
                 own.push((at, bare.to_owned()));
             }
         }
@@ -123,7 +123,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     own
 }
 
-/// The text of a list's item.
+/// Returns the text of a list item.
 fn item(line: &str) -> Option<&str> {
     let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = if numbered.len() < line.len() {
@@ -134,8 +134,8 @@ fn item(line: &str) -> Option<&str> {
     rest.filter(|rest| rest.starts_with(' ')).map(str::trim)
 }
 
-/// The words that a line says of each item of the list below it: `Do not:`, `Don't touch:`.
-fn leads(line: &str) -> Option<String> {
+/// Returns the words before a list that apply to each of its items: `Do not:`, `Don't touch:`.
+fn list_lead(line: &str) -> Option<String> {
     let lead = line.strip_suffix(':')?.trim_matches(['*', ' ']);
     let (light, verbs) = (LISTS.list("lead-light"), LISTS.list("lead-verbs"));
     let words = words(lead);
@@ -144,38 +144,38 @@ fn leads(line: &str) -> Option<String> {
     (denies && meant.all(|word| word.is_in(verbs))).then(|| lead.to_owned())
 }
 
-/// The tag that a line begins with.
-fn opened(line: &str) -> Option<&str> {
+/// Returns the tag that a line begins with.
+fn opening_tag(line: &str) -> Option<&str> {
     let name = line.strip_prefix('<')?;
     let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;
     (end > 0 && name[end..].starts_with(['>', ' '])).then(|| &name[..end])
 }
 
-/// The words of a prompt's sentence, as they are meant: `dont` and `do not` are `don't`.
+/// Returns the words of a sentence of a prompt in normal form: `dont` and `do not` become `don't`.
 pub fn words(sentence: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for word in crate::words(sentence) {
         let (is_code, raw) = (word.kind == WordKind::Code && sentence[word.at..].starts_with('`'), &word.raw);
         if is_code && raw.starts_with("git ") {
-            // A command of git stands for its verb.
-            words.extend(crate::words(raw).into_iter().map(|part| meant(Word { at: word.at, ..part })));
-        } else if let Some((one, other)) = both(&word) {
+            // A git command becomes its verb.
+            words.extend(crate::words(raw).into_iter().map(|part| normalised(Word { at: word.at, ..part })));
+        } else if let Some((one, other)) = slashed_verbs(&word) {
             words.extend([one, "or", other].map(|text| Word::plain(text, word.at)));
         } else {
-            words.push(meant(word));
+            words.push(normalised(word));
         }
     }
     merged(words)
 }
 
 /// Verbs that are joined by a slash: `commit/push`.
-fn both(word: &Word) -> Option<(&str, &str)> {
+fn slashed_verbs(word: &Word) -> Option<(&str, &str)> {
     let (one, other) = word.raw.split_once('/').filter(|_| word.kind == WordKind::Plain)?;
     let verbs = LISTS.list("slashed");
     [one, other].iter().all(|verb| verbs.has(&verb.to_lowercase())).then_some((one, other))
 }
 
-fn meant(mut word: Word) -> Word {
+fn normalised(mut word: Word) -> Word {
     static SPELLED: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         let spelled = Vocabulary::of(include_str!("../words/spelling.txt"));
         let pairs = spelled.lists().flat_map(|(meant, typed)| typed.iter().map(move |typed| (typed[0], meant)));
@@ -186,7 +186,7 @@ fn meant(mut word: Word) -> Word {
         if let Some(rest) = word.text.strip_prefix("auto-") {
             word.text = rest.to_owned();
         }
-        // The longest of these has seven letters.
+        // The longest misspelling has seven letters.
         if let Some(meant) = Some(&word.text).filter(|text| text.len() < 8).and_then(|text| SPELLED.get(text.as_str()))
         {
             (*meant).clone_into(&mut word.text);

@@ -1,17 +1,18 @@
-//! Where a text is cut into sentences.
+//! Splits a text into sentences.
 
-/// The longest text between quotes or backticks that a dot does not end, in bytes.
+/// The longest quotation or code, in bytes, inside which a mark ends no sentence.
 const QUOTE: usize = 2_000;
 
-/// What ends in a dot and ends no sentence.
+/// Abbreviations: their dot ends no sentence.
 const SHORT: [&str; 3] = ["e.g.", "i.e.", "vs."];
 
-/// The sentences of a line, which end at any of these marks. A mark inside a path, a name, quotes or backticks ends none.
+/// Returns the sentences of a line, which end at any of these marks. A mark inside a path, a name, quotes or backticks
+/// ends none.
 pub fn split<'t>(line: &'t str, marks: &str) -> Vec<&'t str> {
     split_at(line, marks).into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// As [`split`], with where each sentence begins, in bytes.
+/// Like [`split`], with the position of each sentence, in bytes.
 pub fn split_at<'t>(text: &'t str, marks: &str) -> Vec<(usize, &'t str)> {
     let (mut parts, mut start, mut code, mut quoted) = (Vec::new(), 0, false, false);
     let mut chars = text.char_indices().peekable();
@@ -43,7 +44,7 @@ pub fn split_at<'t>(text: &'t str, marks: &str) -> Vec<(usize, &'t str)> {
     parts
 }
 
-/// Whether what was opened is closed soon.
+/// Returns true if a quotation or code is closed soon.
 fn closes(rest: &str, close: char) -> bool {
     rest[..rest.floor_char_boundary(QUOTE)].contains(close)
 }

@@ -1,7 +1,7 @@
 //! Named lists of phrases, from a text file.
 //!
-//! A list is a line `name: word, two words, …`. Lines that are indented go on with it, and `#` begins a comment. A phrase with
-//! `…` in it has a gap.
+//! A list is a line `name: word, two words, …`. Indented lines continue it, and `#` begins a comment. A phrase with `…`
+//! has a gap.
 
 use std::collections::HashMap;
 
@@ -48,13 +48,13 @@ impl Vocabulary {
         }
     }
 
-    /// The list with the longest phrase that the words begin with, and how many words that is.
+    /// Returns the list with the longest phrase that the words begin with, and the number of its words.
     pub fn which(&self, words: &[Word]) -> Option<(&'static str, usize)> {
         let found = self.lists.iter().map(|(name, list)| (*name, list.at(words)));
         found.filter(|(_, len)| *len > 0).max_by_key(|(_, len)| *len)
     }
 
-    /// A list. One that is not in the file is empty, which a test of the file's owner finds.
+    /// Returns a list. An unknown name gives an empty list; a test of the file's owner finds it.
     pub fn list(&self, name: &str) -> &Phrases {
         self.lists.get(name).unwrap_or(&self.empty)
     }
@@ -69,12 +69,12 @@ impl Vocabulary {
 }
 
 impl Phrases {
-    /// Whether a word alone is one of these.
+    /// Returns true if a single word is one of the phrases.
     pub fn has(&self, text: &str) -> bool {
         self.0.get(text).is_some_and(|phrases| phrases.iter().any(|phrase| phrase.len() == 1))
     }
 
-    /// Whether a phrase begins with this word.
+    /// Returns true if a phrase begins with this word.
     pub fn begin(&self, text: &str) -> bool {
         self.0.contains_key(text)
     }
@@ -88,7 +88,7 @@ impl Phrases {
         self.0.get(first).map_or(&[], Vec::as_slice)
     }
 
-    /// The lengths of all phrases that the words begin with, the longest first.
+    /// Returns the lengths of all phrases that the words begin with, longest first.
     pub fn all_at(&self, words: &[Word]) -> Vec<usize> {
         let stand = self.by_first(words).iter().filter(|phrase| begins(words, phrase));
         let mut found: Vec<usize> = stand.map(Vec::len).collect();
@@ -96,23 +96,23 @@ impl Phrases {
         found
     }
 
-    /// How many words of the beginning are the longest of these phrases. Zero: none is.
+    /// Returns the length of the longest phrase that the words begin with; 0 if there is none.
     pub fn at(&self, words: &[Word]) -> usize {
         let stand = self.by_first(words).iter().filter(|phrase| begins(words, phrase));
         stand.map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether all of the words are one phrase.
+    /// Returns true if all of the words are one phrase.
     pub fn is(&self, words: &[Word]) -> bool {
         !words.is_empty() && self.at(words) == words.len()
     }
 
-    /// Whether one of the phrases is anywhere in these words.
+    /// Returns true if one of the phrases occurs in the words.
     pub fn within(&self, words: &[Word]) -> bool {
         (0..words.len()).any(|at| self.at(&words[at..]) > 0)
     }
 
-    /// The words without those of these phrases that they begin with.
+    /// Returns the words after all of these phrases at their beginning.
     pub fn skip<'w>(&self, mut words: &'w [Word]) -> &'w [Word] {
         loop {
             match self.at(words) {
@@ -122,7 +122,7 @@ impl Phrases {
         }
     }
 
-    /// What stands in the gap of a phrase, and what follows it.
+    /// Returns the words in the gap of a phrase, and the words after it.
     pub fn around<'w>(&self, words: &'w [Word]) -> Option<(&'w [Word], &'w [Word])> {
         self.by_first(words).iter().find_map(|phrase| {
             let gap = phrase.iter().position(|word| *word == "…")?;
@@ -134,7 +134,7 @@ impl Phrases {
     }
 }
 
-/// Whether the words begin with this phrase.
+/// Returns true if the words begin with this phrase.
 pub(crate) fn begins(words: &[Word], phrase: &[&str]) -> bool {
     words.len() >= phrase.len() && phrase.iter().zip(words).all(|(text, word)| word.is(text))
 }

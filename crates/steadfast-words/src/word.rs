@@ -2,7 +2,7 @@
 
 use crate::Phrases;
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     Plain,
@@ -17,17 +17,17 @@ pub enum WordKind {
 /// A word of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Lower case, with one kind of apostrophe. `,` for every break.
+    /// Lower case, with one kind of apostrophe; `,` for every break.
     pub text: String,
-    /// As it was typed. `,`, `(`, `/` or `:` for a break.
+    /// The text as it was typed; `,`, `(`, `/` or `:` for a break.
     pub raw: String,
     pub kind: WordKind,
-    /// Where it begins in its sentence, in bytes.
+    /// Its position in its sentence, in bytes.
     pub at: usize,
 }
 
 impl Word {
-    /// A plain word that is not in the text.
+    /// Returns a plain word that is not in the text.
     pub fn of(text: &str) -> Self {
         Self::plain(text, 0)
     }
@@ -57,7 +57,7 @@ impl Word {
         self.kind == WordKind::Break
     }
 
-    /// The base form or the one in `-ing`.
+    /// Returns true for the base form and the one in `-ing`.
     pub fn is_form(&self, base: &str) -> bool {
         let Some(stem) = self.text.strip_suffix("ing") else { return self.text == base };
         stem == base
@@ -66,7 +66,7 @@ impl Word {
     }
 }
 
-/// The words of a sentence. A list's mark is none.
+/// Returns the words of a sentence. The mark of a list is none.
 pub fn words(sentence: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut rest = sentence.trim_start_matches(['-', '*', '•', ' ']);
@@ -109,7 +109,7 @@ fn plain(word: &str, at: usize, words: &mut Vec<Word>) {
     if word.starts_with(['(', '[']) {
         words.push(Word::cut("(", at));
     }
-    // `*.snap` and `**/x` begin with marks that are emphasis elsewhere.
+    // `*.snap` and `**/x` begin with marks that mean emphasis elsewhere.
     let glob = word.starts_with("*.") || word.starts_with("**/");
     let bare = if glob { word.trim_end_matches(AROUND) } else { word.trim_matches(AROUND) };
     let bare = bare.trim_end_matches(['.', '…']);

@@ -1,12 +1,11 @@
-//! Lists of words and phrases, kept in text files beside the code that asks for them, and made into tables when that is
-//! compiled.
+//! Lists of words and phrases from text files beside the code that uses them, read at compile time.
 
 /// Words and phrases.
 #[derive(Clone, Copy, Debug)]
 pub struct WordList(pub &'static [&'static str]);
 
 impl WordList {
-    /// In the order of their file.
+    /// Iterates in the order of the file.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         self.0.iter().copied()
     }
@@ -28,7 +27,7 @@ macro_rules! phrases {
         }
     };
 }
-/// The part of a vocabulary file below `[name]`. A list that is missing stops the build.
+/// Returns the part of a vocabulary file below `[name]`. A missing list fails the build.
 pub const fn list(file: &'static str, name: &str) -> &'static str {
     let (text, name) = (file.as_bytes(), name.as_bytes());
     let mut at = 0;
@@ -76,8 +75,8 @@ pub const fn split<const COUNT: usize>(text: &'static str) -> [&'static str; COU
     all
 }
 
-/// Where the next phrase begins and ends: they stand between commas and line ends. A line that begins with `# ` is a
-/// comment.
+/// Returns the range of the next phrase. Phrases are separated by commas and line ends; a line that begins with `# ` is
+/// a comment.
 const fn phrase(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
     while at < text.len() && matches!(text[at], b',' | b' ' | b'\n') {
         let is_line = text[at] == b'\n';

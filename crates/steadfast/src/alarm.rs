@@ -1,12 +1,12 @@
-//! The clock of a hook. When the time is up, the process becomes one that answers without having looked at the event.
+//! The timer of a hook. On SIGALRM, the process executes a fallback that answers without evaluating the event.
 //!
-//! A thread could keep the time, and needs no `unsafe`. But a process of two threads is over only when both had a core once
-//! more, and on a busy machine the host waits for that longer than for all the rest. A signal costs one system call.
+//! A thread could keep the time without `unsafe`. But a process with two threads ends only after both got a core once
+//! more, and on a busy machine the host waits longer for that than for all the rest. A signal costs one system call.
 //!
-//! What no signal reaches is a process that waits for a file system of another machine which is gone. There the time that
-//! the host itself allows decides.
+//! A process that waits for a network file system whose server is gone receives no signal. Then the time limit of the host
+//! applies.
 
-#![expect(unsafe_code, reason = "there is no other way to hear a timer")]
+#![expect(unsafe_code, reason = "std has no signal handlers and no timers")]
 
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
@@ -15,52 +15,52 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 use std::{io, mem, ptr};
 
-/// How long the process that answers instead may take: it does not hear the second ring and is ended by it.
-const SECOND_RING: Duration = Duration::from_millis(250);
+/// Time limit of the fallback process: the second SIGALRM kills it, or makes it print its last word.
+const FALLBACK_LIMIT: Duration = Duration::from_millis(250);
 
-/// What the process becomes, as `execv` takes it.
-struct Instead {
+/// The fallback program, as arguments of `execv`.
+struct Fallback {
     program: CString,
     /// The last is null.
     arguments: Vec<*const c_char>,
 }
 
-/// Null until an alarm is set, and never freed: it may ring as long as the process lives.
-static INSTEAD: AtomicPtr<Instead> = AtomicPtr::new(ptr::null_mut());
+/// Null until an alarm is set, and never freed: the handler may run as long as the process lives.
+static FALLBACK: AtomicPtr<Fallback> = AtomicPtr::new(ptr::null_mut());
 
-/// Rings after so long: in the place of this process, this program is then started with other arguments.
+/// Sets a timer that replaces this process with this program and other arguments.
 pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>) -> io::Result<()> {
     let program = CString::new(program()?.into_os_string().into_vec())?;
     let words: Vec<CString> =
         arguments.into_iter().map(|word| CString::new(word.into_vec())).collect::<Result<_, _>>()?;
     let arguments = words.into_iter().map(|word| word.into_raw().cast_const()).chain([ptr::null()]).collect();
-    INSTEAD.store(Box::leak(Box::new(Instead { program, arguments })), Ordering::Release);
+    FALLBACK.store(Box::leak(Box::new(Fallback { program, arguments })), Ordering::Release);
     // SAFETY: zeroes are a `sigaction` without flags, with an empty mask.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    action.sa_sigaction = ring as extern "C" fn(c_int) as libc::sighandler_t;
-    // The signal stays blocked in what the process becomes, until that is ready for the second ring.
-    // SAFETY: `ring` does only what a handler may do.
+    action.sa_sigaction = on_first_alarm as extern "C" fn(c_int) as libc::sighandler_t;
+    // The signal stays blocked in the fallback until that is ready for the second SIGALRM.
+    // SAFETY: `on_first_alarm` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
     unblock()?;
-    start(bound, SECOND_RING)
+    start(bound, FALLBACK_LIMIT)
 }
 
-/// What is said when it rings once more, in a process that was begun by the first ring: the timer goes on across that.
+/// The answer that the fallback prints on the second SIGALRM: the timer survives `execv`.
 static LAST_WORD: AtomicPtr<String> = AtomicPtr::new(ptr::null_mut());
 
-/// From now on a ring writes this to standard output and ends the process well.
+/// Makes the next SIGALRM write this text to standard output and end the process with exit code 0.
 pub(crate) fn set_last_word(said: String) -> io::Result<()> {
     LAST_WORD.store(Box::leak(Box::new(said)), Ordering::Release);
     // SAFETY: zeroes are a `sigaction` without flags, with an empty mask.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    action.sa_sigaction = say_last_word as extern "C" fn(c_int) as libc::sighandler_t;
-    // SAFETY: `say_last_word` does only what a handler may do.
+    action.sa_sigaction = on_second_alarm as extern "C" fn(c_int) as libc::sighandler_t;
+    // SAFETY: `on_second_alarm` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
     unblock()
 }
 
-/// Runs in the middle of whatever the process does: nothing here allocates, locks or panics.
-extern "C" fn say_last_word(_: c_int) {
+/// A signal handler: nothing here allocates, locks or panics.
+extern "C" fn on_second_alarm(_: c_int) {
     // SAFETY: set before the handler was, never changed and never freed; `write` and `_exit` may be called in a handler.
     unsafe {
         let said = &*LAST_WORD.load(Ordering::Acquire);
@@ -69,9 +69,9 @@ extern "C" fn say_last_word(_: c_int) {
     }
 }
 
-/// A host that does not hear the signal itself has left us deaf to it.
+/// Unblocks SIGALRM: a host that blocks it passes the mask on to its hooks.
 pub(crate) fn unblock() -> io::Result<()> {
-    // SAFETY: zeroes are room for a set, which is made one before it is read.
+    // SAFETY: `sigemptyset` initializes the zeroed set before it is read.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();
         check(libc::sigemptyset(&raw mut set))?;
@@ -80,13 +80,13 @@ pub(crate) fn unblock() -> io::Result<()> {
     }
 }
 
-/// Never rings again: what is said from here on is the answer.
+/// Stops the timer, so that the answer of this process is the only one.
 pub(crate) fn off() {
-    // Nothing can be wrong with a time of zero.
+    // A time of zero is always valid.
     let _ = start(Duration::ZERO, Duration::ZERO);
 }
 
-/// This program, on Linux also when its file has been replaced or removed since.
+/// The path of this program. On Linux it works even if the file was replaced or removed.
 fn program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
@@ -101,12 +101,12 @@ fn time(time: Duration) -> libc::timeval {
     libc::timeval { tv_sec: time.as_secs() as libc::time_t, tv_usec: time.subsec_micros() as libc::suseconds_t }
 }
 
-/// Runs in the middle of whatever the process does: nothing here allocates, locks or panics.
-extern "C" fn ring(_: c_int) {
+/// A signal handler: nothing here allocates, locks or panics.
+extern "C" fn on_first_alarm(_: c_int) {
     // SAFETY: set before the timer was, never changed and never freed; `execv` and `_exit` may be called in a handler.
     unsafe {
-        let instead = INSTEAD.load(Ordering::Acquire);
-        libc::execv((*instead).program.as_ptr(), (*instead).arguments.as_ptr());
+        let fallback = FALLBACK.load(Ordering::Acquire);
+        libc::execv((*fallback).program.as_ptr(), (*fallback).arguments.as_ptr());
         libc::_exit(0);
     }
 }

@@ -1,4 +1,4 @@
-//! Work that takes longer than a hook may: in a process of its own, for which the hook does not wait.
+//! Work that takes longer than a hook may. It runs in a separate process, and the hook does not wait for it.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,15 +11,15 @@ use steadfast_work::REFINING;
 
 use crate::environment;
 
-/// As this program is called among processes.
+/// The name of this program in the process list.
 const OURS: &str = "steadfast";
 
-/// Starts what the hook left to do. An error is ignored: without it a goal is what the human said, and the score is only a
-/// little less sure.
+/// Starts the background work of a hook. Errors are ignored: without this work the goal stays as the human wrote it, and
+/// the score is slightly less precise.
 pub(crate) fn begin(work: &BackgroundWork) {
     match work {
-        // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
-        // command again and again.
+        // The command that refines a goal may start an agent, whose hooks arrive here, too. Its prompt is not a human's,
+        // and refining it would start the command again without end.
         BackgroundWork::Refine { root, session, prompt } => {
             if environment::text(REFINING).is_none() && ProcessEntry::above(|above| above.name == OURS).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
@@ -35,7 +35,7 @@ pub(crate) fn begin(work: &BackgroundWork) {
     }
 }
 
-/// Starts this program with other words at the root of a checkout.
+/// Starts this program with other arguments at the root of a checkout.
 fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> std::io::Result<()> {
     program(std::env::current_exe()?)
         .args(words)
@@ -47,10 +47,10 @@ fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> st
         .map(drop)
 }
 
-/// Leaves the process group of the hook, which a host may end, and takes the lowest priority.
-pub(crate) fn step_aside() {
+/// Leaves the process group of the hook, which a host may kill, and takes the lowest priority.
+pub(crate) fn detach_and_yield() {
     const LAST: i32 = 19;
-    // A process that was started from a terminal leads its group already, and stays.
+    // `setsid` fails for a process that a terminal started: it leads its group already.
     let _ = rustix::process::setsid();
     let _ = rustix::process::setpriority_process(None, LAST);
 }

@@ -1,4 +1,4 @@
-//! What would change in a file, as `diff -u` shows it.
+//! Changes of files, in the format of `diff -u`.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) ->
     put(&diff.unified_diff().context_radius(2).header(header.0, header.1).to_string()).map(|_| ())
 }
 
-/// A file that comes or goes as a whole, in one line.
+/// Prints one line for a file that is created or removed.
 fn print_whole(change: &FileEdit, verb: &str, text: &[u8]) -> Result<(), CommandError> {
     let lines = text.iter().filter(|byte| **byte == b'\n').count();
     tell!("{verb} {} {} ({lines} lines)", change.what, change.path.display())
 }
 
-/// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is
-/// ours from the first line to the last, and would bury the lines that go into the user's files.
+/// Prints the changes of an install plan and the files it leaves. Only a dry run prints the whole text of a created or
+/// removed skill: Steadfast wrote all of it, and it would hide the changes in the user's own files.
 pub(crate) fn show_plan(plan: &InstallPlan, whole: bool) -> Result<(), CommandError> {
     for change in &plan.changes {
         match (&change.before, &change.after) {
@@ -35,7 +35,7 @@ pub(crate) fn show_plan(plan: &InstallPlan, whole: bool) -> Result<(), CommandEr
         }
     }
     for path in &plan.left {
-        note!("note: `{}` is not as `init` writes it, and stays as it is", path.display());
+        note!("note: `{}` differs from what `init` writes, so it stays as it is", path.display());
     }
     Ok(())
 }

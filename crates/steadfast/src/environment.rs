@@ -1,6 +1,6 @@
-//! The one door to the environment and the clock.
+//! The only place that reads the environment and the clock.
 
-#![expect(clippy::disallowed_methods, reason = "this is the door")]
+#![expect(clippy::disallowed_methods, reason = "only this module may read them")]
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -57,14 +57,14 @@ pub(crate) fn of_hook() -> HookEnvironment {
     }
 }
 
-/// A host that runs the hooks of `.claude/settings.json`, or takes them over, and sets this for them.
+/// Another host that runs the hooks of `.claude/settings.json`, or imports them, recognized by its variable.
 fn other_host() -> Option<&'static str> {
     let hosts =
         [("COPILOT_CLI", "Copilot CLI"), ("GEMINI_SESSION_ID", "Gemini CLI"), ("QWEN_CODE_SESSION_ID", "Qwen Code")];
     hosts.into_iter().find_map(|(variable, name)| text(variable).map(|_| name))
 }
 
-/// The paths by which this program is installed: as it was called, by its name on the `PATH`, and each link on the way.
+/// The paths of this program: as called, from the `PATH`, as the system reports it, and every symbolic link between.
 fn programs() -> Vec<PathBuf> {
     let called = std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
     let folders = path_variable();
@@ -73,7 +73,7 @@ fn programs() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for start in [called, on_path, std::env::current_exe().ok()].into_iter().flatten() {
         let mut next = Some(start);
-        // As many links as a system follows.
+        // Linux follows at most 40 links, too.
         while let Some(path) = next.take().filter(|path| !found.contains(path) && found.len() < 40) {
             next = std::fs::read_link(&path).ok().and_then(|target| Some(path.parent()?.join(target)));
             found.push(path);
@@ -82,7 +82,7 @@ fn programs() -> Vec<PathBuf> {
     found
 }
 
-/// Where the user's things are.
+/// The configuration folders of the user and the hosts.
 pub(crate) fn homes() -> Option<Homes> {
     Some(Homes {
         home: home()?,
@@ -100,7 +100,7 @@ pub(crate) fn home() -> Option<PathBuf> {
     path("HOME").or_else(std::env::home_dir)
 }
 
-/// Where state is kept that belongs to no repository.
+/// The folder for state that belongs to no repository.
 pub(crate) fn user_state() -> Option<PathBuf> {
     let base = path("XDG_STATE_HOME").or_else(|| Some(path("HOME")?.join(".local/state")))?;
     Some(base.join("steadfast"))
@@ -111,12 +111,12 @@ pub(crate) fn user_config() -> Option<PathBuf> {
     Some(base.join("steadfast"))
 }
 
-/// The session this process runs in, where the host says so.
+/// The session that this process runs in, if the host sets a variable for it.
 pub(crate) fn session() -> Option<SessionId> {
     ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "STEADFAST_SESSION_ID"].into_iter().find_map(text).map(SessionId::new)
 }
 
-/// Whether a host says that this process was started by its agent.
+/// True if a variable of a host shows that an agent started this process.
 fn inside_agent() -> bool {
     ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
 }

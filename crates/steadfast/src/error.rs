@@ -5,7 +5,7 @@ use std::fmt;
 /// Exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 64;
 
-/// What a command says when it cannot do what it was asked: what happened, and what to do.
+/// The error that a command prints: what happened, and hints about what to do.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
@@ -16,9 +16,9 @@ pub(crate) struct CommandError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     Failure,
-    /// A rule of the house says no.
+    /// A rule refuses it.
     Refused,
-    /// Only a human can go on.
+    /// Only a human can continue.
     NeedsHuman,
     Usage,
 }
@@ -71,7 +71,7 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// What is used up has to be given again, or switched off with `none`.
+/// Returns the command that continues a run, with the flag that raises the limit it reached.
 fn resume_after(why: &str) -> &'static str {
     if why.starts_with("the budget is spent") {
         "steadfast resume --budget USD"

@@ -1,4 +1,4 @@
-//! The repository and the tasks that this process is called in.
+//! The repository and the tasks of the current folder.
 
 use steadfast_hook::handle_event;
 use steadfast_model::{Event, EventKind, Host, State, ToolUseId};
@@ -15,22 +15,22 @@ pub(crate) fn repository() -> Result<Repository, CommandError> {
     Ok(Repository::find(environment::current())?)
 }
 
-/// `words` are how the command was called.
+/// `words`: the command as it was called.
 pub(crate) fn task_list(words: &str) -> Result<TaskList, CommandError> {
     Ok(TaskList::here(environment::current(), words)?)
 }
 
-/// The tasks that a tool call over MCP is about.
+/// The task list for a tool call over MCP.
 pub(crate) fn task_list_of_call(call: Option<&ToolUseId>, tool: &str) -> Result<TaskList, CommandError> {
     Ok(TaskList::of_tool_call(environment::current(), call, tool)?)
 }
 
-/// This checkout, whether Steadfast is set up for it or not.
+/// The setup of this checkout, which may not exist yet.
 pub(crate) fn setup() -> Result<Setup, CommandError> {
     Ok(Setup::of(&environment::current())?)
 }
 
-/// A host that a human works with.
+/// Parses a host; the simulated one is invalid.
 pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
     match text.parse() {
         Ok(Host::Sim) => Err("the simulated agent is for tests; expected `claude` or `codex`".into()),
@@ -39,12 +39,12 @@ pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
     }
 }
 
-/// What a human reads where a host that called Steadfast does so no more.
+/// A message if a host that called Steadfast no longer does.
 pub(crate) fn missing_hooks(place: &Place) -> Option<String> {
     setup::missing_hooks(place, environment::current().homes.as_ref())
 }
 
-/// What the policies said here.
+/// The verdicts of the policies in this repository.
 pub(crate) fn history() -> Result<History, CommandError> {
     Ok(history_of(repository()?))
 }
@@ -52,17 +52,17 @@ pub(crate) fn history() -> Result<History, CommandError> {
 pub(crate) fn history_of(repository: Repository) -> History {
     let history = History::at(repository);
     if let Some(error) = &history.unread {
-        note!("warning: only the journals are shown: {error}");
+        note!("warning: showing the journals only: {error}");
     }
     history
 }
 
-/// On whose behalf a command runs that was called with these words.
+/// The caller of a command with these words.
 pub(crate) fn caller(repository: &Repository, words: &str) -> Caller {
     Caller::of(Some(&repository.place), &repository.environment, words)
 }
 
-/// Brings the word of a human into a session's journal.
+/// Records a human's command in the journal of a session.
 pub(crate) fn tell_session(repository: &Repository, state: &State, word: EventKind) -> Result<(), CommandError> {
     let (place, now) = (&repository.place, repository.environment.now());
     let event = Event::plain(state.session.clone(), state.host, place.worktree(), now, word);

@@ -1,22 +1,22 @@
-//! Limits as they are typed: a number, or `none`.
+//! Limits on the command line: a number, or `none`.
 
 use std::num::NonZeroU32;
 
 use clap::Args;
 use steadfast_model::{Limits, LoopLimits, Usd};
 
-/// How a limit is switched off.
+/// The value that removes a limit.
 const NONE: &str = "none";
 
-/// How many iterations there may be. `None`: as many as it takes.
+/// The limit of iterations; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Iterations(Option<u32>);
 
-/// How many US dollars may be spent, in millionths. `None`: as many as it takes.
+/// The cost limit in millionths of a US dollar; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Budget(Option<u64>);
 
-/// What a run or a loop may use up this time.
+/// The limits of this call for a run or a loop.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitFlags {
     /// Limit of attempts for all units together; `none` means no limit. [default: run.iterations, 25]
@@ -55,7 +55,7 @@ fn parse_iterations(text: &str) -> Result<Iterations, String> {
         return Ok(Iterations(None));
     }
     let number: NonZeroU32 =
-        text.parse().map_err(|_| format!("`{text}` is not a number from 1 on, and not `{NONE}` for no limit"))?;
+        text.parse().map_err(|_| format!("`{text}` is not a number of 1 or more, and not `{NONE}` for no limit"))?;
     Ok(Iterations(Some(number.get())))
 }
 
@@ -78,7 +78,10 @@ mod tests {
     fn a_limit_is_a_number_or_none() {
         assert_eq!(parse_iterations("10"), Ok(Iterations(Some(10))));
         assert_eq!(parse_iterations("none"), Ok(Iterations(None)));
-        assert_eq!(parse_iterations("0"), Err("`0` is not a number from 1 on, and not `none` for no limit".to_owned()));
+        assert_eq!(
+            parse_iterations("0"),
+            Err("`0` is not a number of 1 or more, and not `none` for no limit".to_owned())
+        );
         assert_eq!(parse_budget("2.5"), Ok(Budget(Some(2_500_000))));
         assert_eq!((parse_budget("none"), parse_budget("0")), (Ok(Budget(None)), Ok(Budget(None))));
         assert!(parse_budget("much").unwrap_err().contains("`none` for no limit"));

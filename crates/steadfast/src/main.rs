@@ -1,7 +1,7 @@
 //! Steadfast keeps coding agents on task, on scope and honest about done.
 //!
-//! `steadfast hook` is called by a host for every event and must cost what an empty process costs: it is taken before
-//! an argument parser exists. Everything else is a command for people and agents.
+//! Hosts call `steadfast hook` for every event, so it must cost no more than an empty process: `main` handles it before
+//! it builds the argument parser. Everything else is a command for people and agents.
 
 mod alarm;
 mod background;
@@ -25,10 +25,10 @@ use std::time::Duration;
 use steadfast_hook::{CallError, HookAnswer, HookCall, fallback, last_word};
 use steadfast_redact::redact_json;
 
-/// However long something takes, the host has its answer by then.
-const BOUND: Duration = Duration::from_millis(950);
+/// Time limit for the answer to a host.
+const TIME_LIMIT: Duration = Duration::from_millis(950);
 
-/// What a hook becomes that has taken longer.
+/// The command that replaces a hook over its time limit.
 const TOO_LATE: &str = "hook-too-late";
 
 fn main() -> ExitCode {
@@ -49,11 +49,11 @@ fn main() -> ExitCode {
 
 fn hook(call: &HookCall) -> ExitCode {
     let around = environment::of_hook();
-    let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
-    let HookAnswer { said, background } = match alarm::set(BOUND, instead) {
+    let fallback_arguments = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
+    let HookAnswer { said, background } = match alarm::set(TIME_LIMIT, fallback_arguments) {
         Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
         Err(error) => {
-            let said = fallback(call, &around, &format!("cannot set the clock: {error}"));
+            let said = fallback(call, &around, &format!("cannot set the timer: {error}"));
             HookAnswer { said, background: Vec::new() }
         }
     };
@@ -66,10 +66,10 @@ fn hook(call: &HookCall) -> ExitCode {
 fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
     match HookCall::parse(&arguments) {
         Ok(call) => {
-            let why = format!("no answer within {} ms", BOUND.as_millis());
+            let why = format!("no answer within {} ms", TIME_LIMIT.as_millis());
             let around = environment::of_hook();
-            // Without one the second ring ends the process, and the host goes on. However busy the machine is, it does not
-            // ring before.
+            // Without a last word, the second SIGALRM kills the process, and the host continues. Until here the signal was
+            // blocked, so on a busy machine it cannot come too early.
             let _ = match last_word(&call, &around, &why) {
                 Some(denial) => alarm::set_last_word(denial),
                 None => alarm::unblock(),
@@ -90,7 +90,7 @@ fn misused(error: &CallError) -> ExitCode {
 
 fn say(said: Option<String>) {
     if let Some(said) = said {
-        // A host that closed the pipe does not want the answer.
+        // A host that closed the pipe ignores the answer.
         let mut stdout = std::io::stdout();
         let _ = stdout.write_all(redact_json(&said).as_bytes()).and_then(|()| stdout.flush());
     }

@@ -1,7 +1,7 @@
-//! What a command says: what was asked for on standard output, everything beside it on standard error.
+//! Printing: results go to standard output, notes and errors to standard error.
 //!
-//! `println!` panics where nothing can be written. A reader that went away is no failure (`… | head`), a full disk is
-//! one, and a standard error that cannot be written is nothing that could be said anywhere.
+//! `println!` panics if it cannot write. Here a closed pipe (`… | head`) is not an error, a full disk is one, and
+//! failures of standard error are ignored: there is no place left to report them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use steadfast_redact::redact_document;
 
 use crate::error::CommandError;
 
-/// Whether somebody still reads.
+/// The reader of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     Here,
@@ -39,17 +39,18 @@ pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(visible(text.to_string()).as_bytes());
 }
 
-/// What a spec, a title or a file name holds is shown, and not obeyed by a terminal. Secrets are not shown.
+/// Replaces control characters, so that a terminal does not execute text from specs, titles or file names, and redacts
+/// secrets.
 pub(crate) fn visible(text: String) -> String {
     let text = match redact_document(&text) {
         Cow::Owned(clean) => clean,
         Cow::Borrowed(_) => text,
     };
-    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(is_obeyed) {
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_control) {
         return text;
     }
-    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace(is_obeyed, "\u{fffd}")).collect();
+    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace(is_control, "\u{fffd}")).collect();
     lines.join("\r\n")
 }
 
@@ -62,16 +63,16 @@ pub(crate) fn put(text: &str) -> Result<Reader, CommandError> {
     }
 }
 
-/// What it means that standard output could not be written.
+/// Returns an error for a failed write to standard output, unless the reader closed the pipe.
 pub(crate) fn gone_or_full(error: &io::Error) -> Result<(), CommandError> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
     Err(CommandError::failure(format!("cannot write to standard output: {error}"))
-        .hint("free some space or send the output elsewhere; `steadfast status` shows how things stand"))
+        .hint("free disk space or redirect the output; `steadfast status` shows the current state"))
 }
 
-/// Asks a human at a terminal. None: there is no terminal, or no answer.
+/// Asks a human at a terminal. Returns `None` without a terminal or an answer.
 pub(crate) fn ask(question: &str) -> Option<String> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return None;
@@ -79,7 +80,7 @@ pub(crate) fn ask(question: &str) -> Option<String> {
     Some(answer(question)).filter(|answer| !answer.is_empty())
 }
 
-/// The line that is typed behind a question.
+/// Prints a question and reads one line.
 pub(crate) fn answer(question: &str) -> String {
     put_aside(format_args!("{question}"));
     let mut answer = String::new();
@@ -87,12 +88,12 @@ pub(crate) fn answer(question: &str) -> String {
     answer
 }
 
-/// Whether a human says yes.
+/// Asks a yes/no question; every answer but yes is a no.
 pub(crate) fn says_yes(question: &str) -> bool {
     matches!(answer(question).trim(), "y" | "Y" | "yes")
 }
 
-/// Waits, shorter if the reader goes away meanwhile: who has nothing to write would never learn of it.
+/// Waits, and returns early if the reader closes the pipe: a command that writes nothing would not notice otherwise.
 pub(crate) fn wait(time: Duration) -> Reader {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 

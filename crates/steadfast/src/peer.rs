@@ -1,8 +1,9 @@
-//! Who is at the other end of standard input, as the kernel knows it.
+//! The process at the other end of standard input, as the kernel reports it.
 
 #![expect(unsafe_code, reason = "std has no stable way to ask, and rustix takes a pid of 0 for one that cannot be")]
 
-/// The process that made the socket on standard input. None: it is no socket, or the process is not to be seen from here.
+/// The process that created the socket on standard input. `None` if it is not a socket, or if the process is outside
+/// this PID namespace.
 #[cfg(target_os = "linux")]
 pub(crate) fn of_stdin() -> Option<u32> {
     let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };

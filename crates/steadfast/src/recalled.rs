@@ -1,11 +1,11 @@
-//! What is remembered, as people and agents read it: one line each, with why it is shown.
+//! Memories for people and agents: one line each, with the reason why it is shown.
 
 use serde_json::{Value, json};
 use steadfast_model::Millis;
 use steadfast_store::ledger::{Recalled, RecalledItem, StepRow};
 use steadfast_text::{ago, printable, truncate};
 
-/// A line is read in passing, in characters.
+/// Maximum length of a memory, in characters.
 const LONGEST: usize = 200;
 
 pub(crate) fn line(recalled: &Recalled, now: Millis) -> String {
@@ -50,7 +50,7 @@ pub(crate) fn to_json(recalled: &Recalled) -> Value {
     }
 }
 
-/// What a step did.
+/// The action of a step.
 fn action(step: &StepRow) -> String {
     match (&step.command, &step.files[..]) {
         (Some(command), _) => format!("{} `{}`", step.action_type, printable(command)),

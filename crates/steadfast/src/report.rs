@@ -1,4 +1,4 @@
-//! What a change of a task reads like, and a task as JSON.
+//! Reports about changed tasks as text, and tasks as JSON.
 
 mod card;
 mod draft;
@@ -26,31 +26,30 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::recalled;
 
-/// How much of a check's output an agent is shown.
+/// Lines of a check's output that an agent sees.
 const SHOWN_LINES: usize = 30;
 
-/// A task that was added.
 pub(crate) fn added(task: &Task) -> String {
     let Task { id, title, .. } = task;
     let mut line = match task.status {
-        Status::Blocked => format!("{id} {title}: blocked until a human says yes (`steadfast task unblock {id}`)"),
+        Status::Blocked => format!("{id} {title}: blocked until a human approves it (`steadfast task unblock {id}`)"),
         Status::Pending | Status::InProgress | Status::Done => format!("{id} {title}"),
     };
     if task.verify.as_ref().and_then(Check::as_command).is_some_and(contains_secret) {
         line.push_str(
-            "\nIts check holds a secret, and is kept as it is. Read the secret from the environment or a file.",
+            "\nIts check contains a secret, and is stored unchanged. Read the secret from the environment or a file.",
         );
     }
     line
 }
 
-/// One line for the task, one for what is left: the agent that changed it reads this.
+/// One line for the task and one for the remaining tasks, for the agent that changed it.
 pub(crate) fn changed(list: &TaskList, changed: &Changed) -> Result<String, CommandError> {
     let Changed { task, .. } = changed;
     Ok(format!("{} {}: {}{}", task.id, task.title, word(task.status), left(list, task)?))
 }
 
-/// The same of a task that was started, with what is remembered of such work.
+/// The same for a started task, with memories of related work.
 pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, CommandError> {
     let mut text = changed(list, start)?;
     if start.from != Status::InProgress {
@@ -63,7 +62,7 @@ pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, Comman
     Ok(text)
 }
 
-/// The same of a task that was to be closed. What is not closed is an error: `done && commit` must not go on.
+/// The same for a task to close. A task that stays open is an error: `done && commit` must not commit.
 pub(crate) fn closing(list: &TaskList, closing: &CloseOutcome) -> Result<String, CommandError> {
     match closing {
         CloseOutcome::Done { changed, evidence } => {
@@ -75,7 +74,7 @@ pub(crate) fn closing(list: &TaskList, closing: &CloseOutcome) -> Result<String,
         CloseOutcome::Running { task, since } => {
             let command = task.verify.as_ref().and_then(Check::as_command).unwrap_or_default();
             Err(CommandError::failure(format!(
-                "running: task `{}` is open until its check `{}` is through; it was started {}",
+                "running: task `{}` stays open until its check `{}` ends; the check was started {}",
                 task.id,
                 short(command),
                 ago(environment::now().since(*since))
@@ -95,14 +94,14 @@ fn left(list: &TaskList, task: &Task) -> Result<String, CommandError> {
     Ok(text)
 }
 
-/// What is known of a task beside its line.
+/// The details of a task below its line.
 pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     if let Some(check) = &task.verify {
         let own = check_behind(&list.ledger().tasks(&task.plan)?, task);
         let own = own.map(|(link, command)| format!(", and `{command}` exits with 0 ({link})")).unwrap_or_default();
         lines.push(format!("done when: {}{own}", check.describe()));
-        lines.extend(check.criteria().map(|criteria| format!("to be seen: {criteria}")));
+        lines.extend(check.criteria().map(|criteria| format!("must show: {criteria}")));
     }
     for note in task.notes.iter().flat_map(|notes| notes.lines()) {
         lines.push(format!("note: {note}"));
@@ -117,13 +116,13 @@ pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, Comma
     {
         lines.push(format!("failed {times}, last {}: {}", ago(environment::now().since(last.at)), how(&last)));
     } else if !task.status.is_closed() && task.stuck_count > 0 {
-        // Given up, or left at a checkpoint: no check says so.
+        // The runner gave up, or stopped at a checkpoint: there is no failed check to show.
         lines.push(format!("stuck {times}"));
     }
     Ok(lines)
 }
 
-/// The check that an author gave a task, where a generated one runs it: that one, and its command.
+/// The authored check of a task that a generated task runs: the id of the generated task, and the command.
 fn check_behind(tasks: &[Task], task: &Task) -> Option<(TaskId, String)> {
     if task.kind != TaskKind::Main || task.verify.as_ref().and_then(Check::as_command).is_some() {
         return None;
@@ -135,7 +134,7 @@ fn check_behind(tasks: &[Task], task: &Task) -> Option<(TaskId, String)> {
 /// Tasks in the shape that `task list --json` and the MCP tools share.
 pub(crate) fn tasks_json(list: &TaskList, tasks: &[Task]) -> Result<Value, CommandError> {
     let mut shown = Vec::with_capacity(tasks.len());
-    // What is shown may be a part of the plan, and the link not in it.
+    // `tasks` may be a part of the plan without the generated tasks.
     let links: BTreeMap<TaskId, Task> = match tasks.first() {
         Some(first) => list.ledger().tasks(&first.plan)?,
         None => Vec::new(),
@@ -185,14 +184,14 @@ fn proof_json(Proof { evidence, stale, branch }: &Proof) -> Value {
     })
 }
 
-/// What each of these tasks rests on, in a few words.
+/// The evidence of each task in a few words.
 pub(crate) fn evidence_words(list: &TaskList, tasks: &[Task]) -> Result<Vec<Option<String>>, CommandError> {
     let words = |Proof { evidence, stale, branch }: Proof| {
         let class = evidence.class.as_str();
         match (evidence.passed, stale, branch) {
-            (false, Some(true), _) => "stale: its check has failed since".to_owned(),
+            (false, Some(true), _) => "stale: its check failed later".to_owned(),
             (false, ..) => "check failed".to_owned(),
-            (true, Some(true), _) => format!("{class}, stale: its files changed since"),
+            (true, Some(true), _) => format!("{class}, stale: its files changed later"),
             (true, _, Some(branch)) => format!("{class}, on {branch}"),
             (true, _, None) => class.to_owned(),
         }
@@ -214,7 +213,7 @@ pub(crate) fn position_json(position: &Position) -> Value {
     })
 }
 
-/// What a closed task rests on, in a few words.
+/// The evidence of a closed task in a few words.
 fn basis(evidence: &Evidence) -> String {
     let note = |before: &str| evidence.note.as_deref().map(|note| format!("{before}{note}")).unwrap_or_default();
     match (evidence.class, &evidence.command, evidence.seconds) {
@@ -226,13 +225,13 @@ fn basis(evidence: &Evidence) -> String {
     }
 }
 
-/// The end of what a check printed, on lines of its own.
+/// The last lines that a check printed.
 fn end_of_output(evidence: &Evidence) -> String {
     let mut text = String::new();
     if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
         let lines: Vec<&str> = tail.trim_end().lines().collect();
         let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
-        text += "\n  the end of its output:";
+        text += "\n  last lines of output:";
         for line in shown {
             text += format!("\n    {line}").trim_end_matches(' ');
         }
@@ -243,7 +242,7 @@ fn end_of_output(evidence: &Evidence) -> String {
 fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
     let times = match same {
         0..3 => String::new(),
-        times => format!("; {times} times in the same way"),
+        times => format!("; the same failure {times} times"),
     };
     let mut message = format!("task `{}` stays open: {}{times}", task.id, how(evidence));
     message += &end_of_output(evidence);
@@ -253,13 +252,11 @@ fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
         _ if same < 3 && matches!(task.verify, Some(Check::Artifact { .. })) => {
             error.hint(format!("`steadfast task done {id} --artifact FILE`, a screenshot taken after the change"))
         }
-        _ if same < 3 => error.hint(format!("`steadfast task done {id}` checks it again")),
+        _ if same < 3 => error.hint(format!("`steadfast task done {id}` runs the check again")),
         _ => error,
     };
     if same < 3 {
         return error;
     }
-    error.hint(format!(
-        "trying the same again changes nothing: another way, or `steadfast task block {id} --why REASON`"
-    ))
+    error.hint(format!("try another way, or `steadfast task block {id} --why REASON`"))
 }

@@ -15,11 +15,13 @@ struct Tool {
     in_quick: bool,
 }
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 8] = [
     Tool { program: "valgrind", package: "valgrind", part: "instructions", in_quick: true },
     Tool { program: "zstd", package: "zstd", part: "corpora", in_quick: true },
     Tool { program: "ssh-keygen", package: "openssh-client", part: "signed approvals", in_quick: true },
     Tool { program: "unshare", package: "util-linux", part: "mounts", in_quick: true },
+    Tool { program: "shellcheck", package: "shellcheck", part: "shell scripts", in_quick: true },
+    Tool { program: "python3", package: "python3 python3-venv", part: "the wheel", in_quick: true },
     Tool { program: "c++", package: "g++", part: "fuzz", in_quick: false },
     Tool { program: "tmux", package: "tmux", part: "hosts in a terminal", in_quick: false },
 ];

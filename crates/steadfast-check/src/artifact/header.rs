@@ -12,7 +12,7 @@ pub enum PictureKind {
 }
 
 impl PictureKind {
-    /// By how it begins, not by its name.
+    /// Recognizes a picture by its first bytes, not by its name.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
             Some(Self::Png)
@@ -47,7 +47,7 @@ pub(crate) struct Header {
 
 const SHORT: &str = "it ends too early";
 
-/// The size of a picture. That it is whole is seen as far as its parts tell; the pixels are not decoded.
+/// Reads the size of a picture. Checks that its parts are complete, but does not decode the pixels.
 pub(crate) fn read(kind: PictureKind, bytes: &[u8]) -> Result<Header, &'static str> {
     match kind {
         PictureKind::Png => png(bytes),
@@ -95,7 +95,7 @@ fn jpeg(bytes: &[u8]) -> Result<Header, &'static str> {
             (0xda, None) => return Err("it has no size"),
             (marker, _) => {
                 let length = usize::try_from(big(rest, 2, 2)?).map_err(|_| SHORT)?;
-                // Frames, not the tables that are numbered among them.
+                // These markers are frames, apart from three tables among them.
                 if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
                     header = Some(Header { height: big(rest, 5, 2)?, width: big(rest, 7, 2)? });
                 }
@@ -107,7 +107,7 @@ fn jpeg(bytes: &[u8]) -> Result<Header, &'static str> {
 
 fn gif(bytes: &[u8]) -> Result<Header, &'static str> {
     let header = Header { width: little(bytes, 6, 2)?, height: little(bytes, 8, 2)? };
-    // A picture begins with a comma, after the colours.
+    // An image block starts with a comma, after the colour table.
     let flags = *bytes.get(10).ok_or(SHORT)?;
     let colours = if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
     let rest = bytes.get(13 + colours..).ok_or(SHORT)?;

@@ -1,4 +1,4 @@
-//! The processes that a check started, found by descent.
+//! Finds the processes that a check started, by descent.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ const LONGEST_NAME: usize = 120;
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
     supervisor: Pid,
-    /// What ran beneath the supervisor before: not the check's.
+    /// Processes below the supervisor that ran before the check.
     before: BTreeSet<u32>,
-    /// The first process of the check; its group has the same number.
+    /// The first process of the check. Its group has the same number.
     leader: Pid,
     watcher: Pid,
 }
@@ -28,8 +28,8 @@ impl ProcessTree {
         Self { supervisor: getpid(), before, leader, watcher }
     }
 
-    /// What runs besides the leader. What has ended is taken off the list of processes. Nothing where there is no
-    /// `/proc`.
+    /// Returns the running processes of the check apart from the leader, and reaps those that ended. Without `/proc`
+    /// it returns none.
     pub(crate) fn alive(&self) -> Vec<Pid> {
         let all: Vec<ProcessEntry> = ProcessEntry::all().collect();
         let known = |id: u32| pid(id) == self.watcher || self.before.contains(&id);
@@ -49,7 +49,8 @@ impl ProcessTree {
         alive
     }
 
-    /// The group, and whoever left it. The leader has not been waited for, so the number of the group is still its own.
+    /// Signals the group, and processes that left it. The leader is not reaped yet, so the number of the group is
+    /// still its own.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.leader, signal);
         for pid in self.alive() {
@@ -58,9 +59,9 @@ impl ProcessTree {
     }
 }
 
-/// Whether this process leads its session.
+/// Returns whether this process leads its session.
 ///
-/// `getsid` is not asked on Linux: where a container was entered from outside, it says 0, which is no process.
+/// On Linux it reads `/proc`, because `getsid` returns 0 in a container that was entered from outside.
 #[cfg(target_os = "linux")]
 pub(crate) fn leads_session() -> bool {
     let own = std::process::id();
@@ -72,7 +73,7 @@ pub(crate) fn leads_session() -> bool {
     getsid(None).ok() == Some(getpid())
 }
 
-/// What runs beneath this process.
+/// Returns the processes below this one.
 pub(crate) fn beneath() -> BTreeSet<u32> {
     let all: Vec<ProcessEntry> = ProcessEntry::all().collect();
     let mut family = family(&all, |_| false, |_| false);
@@ -80,7 +81,8 @@ pub(crate) fn beneath() -> BTreeSet<u32> {
     family
 }
 
-/// This process, those that belong to it, and all that descend from them, save some with all that is beneath those.
+/// Returns this process, the processes that belong to it, and all their descendants, except the saved ones with their
+/// descendants.
 fn family(all: &[ProcessEntry], belongs: impl Fn(&ProcessEntry) -> bool, save: impl Fn(u32) -> bool) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([std::process::id()]);
     let mut grown = true;

@@ -4,44 +4,44 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use steadfast_model::CheckEnd;
 
-/// What is to be run.
+/// A check to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckRun {
-    /// The task it is for. The check finds it in `STEADFAST_CHECK`, and so does a `steadfast` that it calls.
+    /// The task of the check. The check, and a `steadfast` that it calls, find it in `STEADFAST_CHECK`.
     pub task: String,
     /// A command line for `/bin/sh`.
     pub command: String,
     pub directory: PathBuf,
     pub limit: Duration,
-    /// Set beside what the supervisor has; it comes last, so it wins.
+    /// Added to the supervisor's environment, and overrides it.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
-    /// How many bytes of its output are kept: the last ones.
+    /// The number of bytes of output to keep, from the end.
     pub tail: usize,
 }
 
-/// What came of it.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// `Exited`, `Signalled`, `TimedOut`, `NotStarted`, or `Lost` when the supervisor was told to stop.
+    /// `Exited`, `Signalled`, `TimedOut`, `NotStarted`, or `Lost` when the supervisor was stopped.
     pub end: CheckEnd,
     pub seconds: f64,
-    /// The end of its output as a person would have seen it: no escapes, one line where progress was drawn over.
+    /// The end of its output as a terminal shows it: no escapes, one line for a redrawn progress bar.
     pub output_tail: String,
-    /// How much it said in all.
+    /// The length of the whole output.
     pub output_bytes: u64,
-    /// What still ran after it had ended, and was ended then.
+    /// Processes that still ran after the check, and were ended then.
     pub left_behind: Vec<LeftBehind>,
-    /// What a reader should know beside it, one line: why it did not start, what stopped it, what it left behind.
+    /// One line for the reader: why the check did not start, what stopped it, or what it left running.
     pub note: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftBehind {
     pub pid: i32,
-    /// Its command line, as far as it is known and not too long.
+    /// The command line, shortened.
     pub command: String,
-    /// Whether it is gone now. What the kernel holds cannot be ended.
+    /// True if the process is gone. Only the kernel can hold a process.
     pub ended: bool,
 }
 

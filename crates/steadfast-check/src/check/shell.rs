@@ -1,4 +1,4 @@
-//! The door through which checks are started.
+//! Starts checks. No other module does.
 
 use std::io::{self, PipeReader, Write};
 use std::os::unix::process::CommandExt;
@@ -7,12 +7,12 @@ use std::process::{Child, Stdio};
 use steadfast_system::program;
 
 use super::report::CheckRun;
-use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unlike_any};
+use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unique_value};
 
-/// By this variable a process of a check is known when nothing else connects it with the check any more.
+/// Marks the processes of a check, even those without any other link to it.
 const RUN: &str = "STEADFAST_CHECK_RUN";
 
-/// Nobody is there to answer: whoever asks is told so at once.
+/// No human is present, so programs that ask get an answer or an error at once.
 const ENVIRONMENT: [(&str, &str); 13] = [
     ("TERM", "dumb"),
     ("CI", "true"),
@@ -36,9 +36,9 @@ pub(crate) struct Started {
     pub(crate) watcher: Watcher,
 }
 
-/// `within` are the words of a program that starts the shell, if there is one.
+/// `within`: the words of a program that starts the shell, such as a sandbox.
 pub(crate) fn start(run: &CheckRun, within: &[String]) -> io::Result<Started> {
-    let mark = format!("{RUN}={}", unlike_any());
+    let mark = format!("{RUN}={}", unique_value());
     let mut watcher = Watcher::start(&mark)?;
     let (output, writer) = io::pipe()?;
     let mut child = {
@@ -61,10 +61,10 @@ pub(crate) fn start(run: &CheckRun, within: &[String]) -> io::Result<Started> {
             command.env_remove(name);
         }
         command.envs(run.environment.iter().map(|(name, value)| (name, value)));
-        // The command holds the writing end until it is dropped.
+        // The command holds the pipe's writing end until it is dropped.
         command.spawn()?
     };
-    // A check that is not told to begin ends by itself.
+    // Without the go-ahead below, the shell ends by itself.
     watcher.guard(child.id())?;
     if let Some(mut begin) = child.stdin.take() {
         begin.write_all(b"\n")?;

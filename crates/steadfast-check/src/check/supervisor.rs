@@ -16,20 +16,20 @@ use super::shell::{Started, start};
 use crate::process::pid;
 use crate::tail::OutputTail;
 
-/// How often it is looked whether the check ended or is to be stopped, while its output does not say so.
+/// The interval for checking whether the check ended or must stop, while its output is silent.
 const TICK: Duration = Duration::from_millis(50);
-/// What the check started may end by itself for so long after it.
+/// The time that a check's remaining processes get to end by themselves.
 const SETTLE: Duration = Duration::from_millis(500);
-/// Between the request to end and the end.
+/// The time between `TERM` and `KILL`.
 const GRACE: Duration = Duration::from_secs(2);
-/// What was killed is gone by then, unless the kernel holds it.
+/// The time to wait after `KILL`. Only the kernel can hold a process longer.
 const KILLED: Duration = Duration::from_secs(2);
 
-/// A process whose only work is to run checks: it leads a session without a terminal and inherits what a check leaves
-/// behind.
+/// A process that only runs checks. It leads a session without a terminal, and inherits the processes that a check
+/// leaves behind.
 ///
-/// What appears beneath it while a check runs is the check's, so it must start nothing itself meanwhile. A signal that ends it, `KILL` too, ends the
-/// check within a second or two: a watcher sees to that.
+/// Every process that appears below it during a check belongs to the check, so it must start none itself meanwhile. If
+/// a signal ends it, `KILL` included, a watcher ends the check within two seconds.
 #[derive(Debug)]
 pub struct Supervisor {
     within: Vec<String>,
@@ -44,7 +44,7 @@ pub enum NoSupervisor {
 }
 
 impl Supervisor {
-    /// Makes this process one. To be called once, before it has a child.
+    /// Turns this process into a supervisor. Call it once, before the first child.
     pub fn begin() -> Result<Self, NoSupervisor> {
         if setsid().is_err() && !leads_session() {
             return Err(NoSupervisor::LeadsGroup);
@@ -55,23 +55,23 @@ impl Supervisor {
         Ok(Self { within: Vec::new() })
     }
 
-    /// Has checks started by a program that keeps them in: its words come before `/bin/sh -c …`.
+    /// Makes a program such as a sandbox start the checks: its words come before `/bin/sh -c …`.
     pub fn within(mut self, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.within = words.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Runs a check to its end. Returns within its limit and five seconds. When `stop` becomes true, the check is ended
-    /// as at its limit.
+    /// Runs a check to its end, and returns within its limit plus five seconds. When `stop` becomes true, the check
+    /// ends as it does at its limit.
     pub fn run(&mut self, run: &CheckRun, stop: &AtomicBool) -> CheckReport {
         if !run.directory.is_dir() {
-            return CheckReport::not_started(format!("`{}` is no folder", run.directory.display()));
+            return CheckReport::not_started(format!("`{}` is not a folder", run.directory.display()));
         }
         let began = Instant::now();
         let before = beneath();
         match start(run, &self.within) {
             Ok(started) => Running::of(started, before, run, began).finish(stop),
-            Err(error) => CheckReport::not_started(format!("`/bin/sh` could not be started: {error}")),
+            Err(error) => CheckReport::not_started(format!("cannot start `/bin/sh`: {error}")),
         }
     }
 }
@@ -87,7 +87,7 @@ struct Running {
     leader: Pid,
     processes: ProcessTree,
     tail: OutputTail,
-    /// All who could write have closed the pipe.
+    /// Every writer has closed the pipe.
     silent: bool,
     buffer: Vec<u8>,
     pause: Duration,
@@ -117,10 +117,10 @@ impl Running {
         let mut left = Vec::new();
         match cause {
             Cause::Itself => {
-                self.listen(SETTLE, |running| running.silent && running.processes.alive().is_empty());
+                self.read_until(SETTLE, |running| running.silent && running.processes.alive().is_empty());
                 left.extend(self.processes.alive().into_iter().map(describe));
                 if left.is_empty() && !self.silent {
-                    // Without `/proc` the open pipe is all that tells.
+                    // Without `/proc`, only the open pipe shows that something still runs.
                     left.push(LeftBehind {
                         pid: self.leader.as_raw_pid(),
                         command: "something that holds its output open".to_owned(),
@@ -134,11 +134,11 @@ impl Running {
             Cause::Limit | Cause::Told => self.end(),
         }
         self.processes.signal(Signal::KILL);
-        // What is in the pipe now is the last there is.
-        self.listen(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
+        // Reads the rest of the output from the pipe.
+        self.read_until(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
         let alive = self.processes.alive();
         if !matches!(cause, Cause::Itself) {
-            // Killed, and there all the same.
+            // These processes survived `KILL`.
             left.extend(alive.iter().map(|pid| describe(*pid)));
         }
         for entry in &mut left {
@@ -171,24 +171,24 @@ impl Running {
         }
     }
 
-    /// Asks all of it to end, waits, and ends it.
+    /// Asks all processes to end, waits, and then kills them.
     fn end(&mut self) {
         self.processes.signal(Signal::TERM);
-        // What is stopped does not hear.
+        // A stopped process cannot handle a signal.
         self.processes.signal(Signal::CONT);
         let gone = |running: &mut Self| running.exited() && running.processes.alive().is_empty();
-        if !self.listen(GRACE, gone) {
+        if !self.read_until(GRACE, gone) {
             let until = Instant::now() + KILLED;
-            // Again and again: what forks while it is looked for is found in the next round.
+            // A process that forks during the search is found in the next round.
             while Instant::now() < until && !gone(self) {
                 self.processes.signal(Signal::KILL);
-                self.listen(Duration::from_millis(20), gone);
+                self.read_until(Duration::from_millis(20), gone);
             }
         }
     }
 
-    /// Reads on until something holds, or for so long. Whether it held.
-    fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
+    /// Reads until `holds` is true or the time is up. Returns whether it is true.
+    fn read_until(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
         let until = Instant::now() + time;
         self.pause = Duration::from_micros(500);
         while !holds(self) {
@@ -201,10 +201,10 @@ impl Running {
         true
     }
 
-    /// Reads what there is; waits for at most so long when there is nothing.
+    /// Reads the available output; waits if there is none.
     fn read(&mut self, wait: Duration) {
         if self.silent {
-            // The end of the check is near, or it went on without its output.
+            // The check is about to end, or it closed its output and keeps running.
             thread::sleep(self.pause.min(wait));
             self.pause = (self.pause * 2).min(TICK);
             return;
@@ -226,7 +226,7 @@ impl Running {
         poll(&mut pipe, Some(&wait)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Looked at, not waited for: until the end its number must not be given away.
+    /// Does not reap the process, so that its number stays reserved until the end.
     fn exited(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.leader), look), Ok(None))
@@ -238,14 +238,14 @@ fn note(cause: &Cause, limit: Duration, left: &[LeftBehind]) -> Option<String> {
     match cause {
         Cause::Itself => {}
         Cause::Limit => parts.push(format!("ended at its time limit of {} s", limit.as_secs_f64())),
-        Cause::Told => parts.push("its supervisor was told to stop".to_owned()),
+        Cause::Told => parts.push("its supervisor was stopped".to_owned()),
     }
     if let Some(first) = left.first() {
         let others = match left.len() - 1 {
             0 => String::new(),
             others => format!(" and {others} more"),
         };
-        let what = if left.iter().all(|entry| entry.ended) { "ended" } else { "not all of it could be ended" };
+        let what = if left.iter().all(|entry| entry.ended) { "ended" } else { "not all could be ended" };
         parts.push(format!("left `{}`{others} running: {what}", first.command));
     }
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -1,4 +1,4 @@
-//! The files that define a command, read within bounds.
+//! Reads the files that define a command, within limits.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,16 +9,16 @@ use crate::content::content_id;
 const LARGEST_FILE: u64 = 4 << 20;
 pub(crate) const MOST_PARTS: usize = 500;
 
-/// Why it is not known what a command stands for.
+/// The reason why the definition of a command is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum DefineError {
     #[error("`{}` cannot be read: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("`{}` is larger than {} MiB: that is no script and no manifest", .0.display(), LARGEST_FILE >> 20)]
+    #[error("`{}` is larger than {} MiB, too large for a script or a manifest", .0.display(), LARGEST_FILE >> 20)]
     TooLarge(PathBuf),
-    #[error("`{command}` leads to more than {MOST_PARTS} scripts: name the one that is meant")]
+    #[error("`{command}` leads to more than {MOST_PARTS} scripts: use a more specific command")]
     TooMany { command: String },
-    #[error("`{}` could not be hashed: {why}", path.display())]
+    #[error("`{}` cannot be hashed: {why}", path.display())]
     NotHashed { path: PathBuf, why: String },
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn text_of(path: &Path) -> Result<Option<String>, DefineError> {
 pub(crate) fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, DefineError> {
     let failed = |source| DefineError::File { path: path.to_owned(), source };
     match fs::metadata(path) {
-        // A folder or a pipe is no script.
+        // A folder or a pipe is not a script.
         Ok(found) if !found.is_file() => return Ok(None),
         Ok(_) => {}
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -45,7 +45,7 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, DefineError> {
     Ok(Some(bytes))
 }
 
-/// Of what a link points to: that is what is run.
+/// Returns the content id of the file. A link counts as its target, because that runs.
 pub(crate) fn id_of(path: &Path) -> Result<String, DefineError> {
     content_id(path).map_err(|why| DefineError::NotHashed { path: path.to_owned(), why })
 }
@@ -54,7 +54,7 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Without `.` and `..`, so that a file has one name.
+/// Removes `.` and `..`, so that each file has one name.
 pub(crate) fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for part in path.components() {

@@ -1,10 +1,10 @@
-//! What a justfile says of a recipe.
+//! Reads the recipes of a justfile.
 
 #[derive(Debug, Default)]
 pub(crate) struct Justfile {
     recipes: Vec<Recipe>,
     aliases: Vec<(String, String)>,
-    /// The shell that runs every line, where it is said.
+    /// The shell that runs every line, if the file sets one.
     pub(crate) shell: Option<String>,
     pub(crate) imports: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl Justfile {
         self.recipes.first().map(|recipe| recipe.name.as_str())
     }
 
-    /// The lines of a recipe, and the recipes that run with it.
+    /// Returns the lines of a recipe, and the recipes that run with it.
     pub(crate) fn recipe(&self, name: &str) -> Option<(String, &[String])> {
         let name = self.aliases.iter().find(|(alias, _)| alias == name).map_or(name, |(_, of)| of);
         let found = self.recipes.iter().find(|recipe| recipe.name == name)?;
@@ -60,7 +60,7 @@ fn recipe(line: &str) -> Option<Recipe> {
     let (head, rest) = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))?;
     let name = head.split_whitespace().next()?.trim_start_matches('@').to_owned();
     let words = rest.split('#').next().unwrap_or_default().split(['(', ')', ' ', '\t']);
-    // Arguments of what runs before are no recipes; looking them up finds nothing.
+    // Arguments of dependencies look like recipes here; looking them up finds nothing.
     let before = words.filter(|word| !word.is_empty() && *word != "&&").map(str::to_owned).collect();
     Some(Recipe { name, before, body: Vec::new() })
 }

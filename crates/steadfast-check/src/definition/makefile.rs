@@ -1,4 +1,4 @@
-//! What a makefile says of a target. Conditions are not judged: every branch counts.
+//! Reads the targets of a makefile. It does not evaluate conditions: every branch counts.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) struct Makefile {
     rules: Vec<Rule>,
     variables: BTreeMap<String, String>,
     pub(crate) includes: Vec<String>,
-    /// Rules come from functions, or recipes do not begin with a tab.
+    /// Functions create rules, or recipes do not begin with a tab.
     generated: bool,
 }
 
@@ -80,7 +80,7 @@ impl Makefile {
         let mut recipe = Vec::from_iter(Some(command.trim().to_owned()).filter(|command| !command.is_empty()));
         let mut names = Vec::new();
         if prerequisites.contains('=') {
-            // A variable for this target alone is a part of how it is made.
+            // A variable for one target is part of its recipe.
             recipe.push(rest.trim().to_owned());
         } else {
             names.extend(
@@ -92,7 +92,7 @@ impl Makefile {
         true
     }
 
-    /// A word that is a variable stands for the words in it.
+    /// Replaces a variable by the words in it.
     fn expand(&self, word: &str) -> Vec<String> {
         match variable_of(word).and_then(|name| self.variables.get(name)) {
             Some(value) => value.split_whitespace().map(str::to_owned).collect(),
@@ -106,7 +106,7 @@ impl Makefile {
         said.or_else(|| self.rules.iter().flat_map(|rule| &rule.targets).find(plain).map(String::as_str))
     }
 
-    /// The recipe of a target and what has to be made before it; none when no rule names it.
+    /// Returns the recipe of a target and its prerequisites. `None`: no rule names it.
     pub(crate) fn target(&self, name: &str) -> Option<(String, Vec<String>)> {
         let named = |rule: &&Rule| rule.targets.iter().any(|target| target == name);
         let mut rules: Vec<(&Rule, Option<&str>)> = self.rules.iter().filter(named).map(|rule| (rule, None)).collect();
@@ -124,7 +124,8 @@ impl Makefile {
         Some((recipe.join("\n"), before.collect()))
     }
 
-    /// What `%` stands for, where a pattern fits. One that fits everything is for files.
+    /// Returns the text that `%` stands for, if a pattern matches. A pattern that matches everything is for files, and
+    /// does not count.
     fn stem<'a>(&self, rule: &Rule, name: &'a str) -> Option<&'a str> {
         let fits = |target: &String| {
             let (before, after) =
@@ -134,7 +135,7 @@ impl Makefile {
         rule.targets.iter().find_map(fits)
     }
 
-    /// What decides how every recipe is run: another shell, `-i`, failures that are passed over.
+    /// Returns the settings that change how every recipe runs: another shell, `-i`, ignored failures.
     pub(crate) fn manner(&self) -> Vec<(String, String)> {
         let variables = ["SHELL", ".SHELLFLAGS", "MAKEFLAGS"].into_iter();
         let variables =
@@ -143,13 +144,14 @@ impl Makefile {
         variables.chain(ignored).collect()
     }
 
-    /// What is read here is not all there is.
-    pub(crate) fn is_made_elsewhere(&self) -> bool {
+    /// Returns whether the text does not show all rules.
+    pub(crate) fn is_generated(&self) -> bool {
         self.generated
     }
 
-    /// A target that is not made as a file, and is not said to be none: a file of its name stands in for it.
-    pub(crate) fn is_taken_for_a_file(&self, name: &str) -> bool {
+    /// Returns whether make treats the target as a file, although its recipe does not create one. A file of that name
+    /// then replaces the recipe.
+    pub(crate) fn is_treated_as_file(&self, name: &str) -> bool {
         let phony = self.target(".PHONY").is_some_and(|(_, names)| names.iter().any(|phony| phony == name));
         let makes = |recipe: String| {
             let signs = ["$@".to_owned(), format!("-o {name}"), format!("> {name}"), format!(">{name}")];
@@ -158,10 +160,10 @@ impl Makefile {
         !phony && !self.target(name).is_some_and(|(recipe, _)| makes(recipe))
     }
 
-    /// A command with the variables in it put in, for finding what it runs.
+    /// Expands the variables in a command, to find the programs that it runs.
     pub(crate) fn filled(&self, command: &str) -> String {
         let mut text = command.replace("$(MAKE)", "make").replace("${MAKE}", "make");
-        // A variable may hold others; what holds itself is not filled forever.
+        // Variables may contain others. The limit ends circles.
         for _ in 0..3 {
             if !text.contains("$(") && !text.contains("${") {
                 break;
@@ -174,7 +176,8 @@ impl Makefile {
         text.replace("$$", "$")
     }
 
-    /// A variable that is run, with its text. What is only an argument is no definition: sources come and go.
+    /// Returns the variable that names the program of a command, with its text. A variable in an argument does not
+    /// count, because lists of sources change.
     pub(crate) fn program<'a>(&'a self, command: &'a str) -> Option<(&'a str, &'a str)> {
         let word = plain_command(command).split_whitespace().next()?;
         let name = variable_of(word).filter(|name| *name != "MAKE")?;
@@ -182,12 +185,12 @@ impl Makefile {
     }
 }
 
-/// A line of a recipe without the signs that make understands.
+/// Removes make's prefixes from a line of a recipe.
 pub(crate) fn plain_command(line: &str) -> &str {
     line.trim_start_matches(['@', '-', '+', ' ', '\t'])
 }
 
-/// The name in `$(NAME)` or `${NAME}`.
+/// Returns the name in `$(NAME)` or `${NAME}`.
 fn variable_of(word: &str) -> Option<&str> {
     let inside = word.strip_prefix("$(").and_then(|word| word.strip_suffix(')'));
     inside.or_else(|| word.strip_prefix("${")?.strip_suffix('}'))

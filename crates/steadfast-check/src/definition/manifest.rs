@@ -1,8 +1,8 @@
-//! Manifests in JSON and TOML, read as one kind of value.
+//! Reads manifests in JSON and TOML as one type of value.
 
 use serde_json::Value;
 
-/// By the end of the file's name. None when it cannot be read.
+/// Parses by the ending of the file name. `None`: the text is invalid.
 pub(crate) fn read(file: &str, text: &str) -> Option<Value> {
     let text = text.trim_start_matches('\u{feff}');
     if file.ends_with(".json") || file.ends_with(".jsonc") {
@@ -12,7 +12,7 @@ pub(crate) fn read(file: &str, text: &str) -> Option<Value> {
     }
 }
 
-/// What lies beneath the keys. `tool` may be left out where a file belongs to that tool alone.
+/// Returns the value below the keys. `tool` may be missing in a file that belongs to that tool alone.
 pub(crate) fn find<'a>(manifest: &'a Value, keys: &[String]) -> Option<&'a Value> {
     let from = |keys: &[String]| keys.iter().try_fold(manifest, |value, key| value.get(key));
     from(keys).or_else(|| {
@@ -21,7 +21,7 @@ pub(crate) fn find<'a>(manifest: &'a Value, keys: &[String]) -> Option<&'a Value
     })
 }
 
-/// An entry as one text: a command as it is, anything else as JSON with its keys in order.
+/// Renders an entry as text: a command as it is, anything else as JSON with sorted keys.
 pub(crate) fn text(entry: &Value) -> String {
     match entry {
         Value::String(text) => text.clone(),
@@ -29,7 +29,7 @@ pub(crate) fn text(entry: &Value) -> String {
     }
 }
 
-/// The command lines in an entry.
+/// Returns the command lines in an entry.
 pub(crate) fn commands(entry: &Value) -> Vec<String> {
     match entry {
         Value::String(text) => vec![text.clone()],
@@ -39,7 +39,7 @@ pub(crate) fn commands(entry: &Value) -> Vec<String> {
     }
 }
 
-/// The folders of a workspace's packages: those named, and those beneath `folder/*`.
+/// Returns the folders of a workspace's packages: named ones, and those matched by `folder/*`.
 pub(crate) fn workspaces(manifest: &Value) -> Vec<String> {
     let list = manifest.get("workspaces");
     let list = list.and_then(|found| found.get("packages").or(Some(found))).and_then(Value::as_array);

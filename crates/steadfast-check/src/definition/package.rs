@@ -1,4 +1,4 @@
-//! Scripts of a `package.json`, with those before and after them.
+//! Reads scripts of a `package.json`, with their pre and post scripts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ impl Reader<'_> {
             let folder = path.parent().unwrap_or(directory);
             let empty = serde_json::Map::new();
             let scripts = package.get("scripts").and_then(Value::as_object).unwrap_or(&empty);
-            // `npm-run-all` takes patterns.
+            // `npm-run-all` accepts patterns.
             let named: Vec<&String> = scripts.keys().filter(|key| fits(name, key)).collect();
             found |= !named.is_empty();
             let around = named.iter().flat_map(|name| [format!("pre{name}"), (*name).clone(), format!("post{name}")]);
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 }
 
-/// The program that runs every script, where an `.npmrc` says so.
+/// Returns the program that runs every script, if an `.npmrc` sets one.
 fn script_shell(npmrc: &str) -> Option<&str> {
     npmrc
         .lines()
@@ -102,7 +102,7 @@ fn script(name: &str) -> String {
     format!("script `{name}`")
 }
 
-/// A name, or a pattern in which `*` and `**` stand for a part.
+/// Matches a name, or a pattern with `*` or `**`.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {

@@ -2,18 +2,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a command stood for when it was looked at. Two are equal when the command still means the same.
+/// The definition of a command at one time. Two are equal if the command still means the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// By file, then by what it is in the file.
+    /// Sorted by file, then by `what`.
     pub parts: Vec<DefinitionPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefinitionPart {
-    /// Beneath the root of the checkout, with `/`; absolute when it lies elsewhere.
+    /// Relative to the root of the checkout, with `/`; absolute if it is outside.
     pub file: String,
-    /// ``script `test` ``; nothing when it is the whole file.
+    /// For example ``script `test` ``; empty for a whole file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
     pub state: PartState,
@@ -22,23 +22,22 @@ pub struct DefinitionPart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartState {
-    /// The command needs it, and it is not there.
+    /// The command needs it, but it does not exist.
     Missing,
     Text(String),
-    /// The id of the content of a file, as a SHA-256 repository names it.
+    /// The id of the content of a file, in git's SHA-256 format.
     Content(String),
-    /// There, and no text: a program that something builds. It is another one after every change, so its content says
-    /// nothing.
+    /// A binary. Every build changes it, so its content does not count.
     Program,
 }
 
 impl Definition {
-    /// What was not there: once it is, a human says whether it is meant.
+    /// Returns missing parts. When one appears later, a human decides whether it is intended.
     pub fn missing(&self) -> impl Iterator<Item = &DefinitionPart> {
         self.parts.iter().filter(|part| part.state == PartState::Missing)
     }
 
-    /// What is different now, one line each. Nothing when they are equal.
+    /// Describes each difference in one line. Empty if they are equal.
     pub fn difference(&self, now: &Self) -> Vec<String> {
         let same = |a: &&DefinitionPart, b: &DefinitionPart| (&a.file, &a.what) == (&b.file, &b.what);
         let mut lines = Vec::new();
@@ -46,13 +45,13 @@ impl Definition {
             match now.parts.iter().find(|part| same(part, was)) {
                 Some(is) if is.state == was.state => {}
                 Some(is) => lines.push(changed(was, is)),
-                None => lines.push(format!("{was} {}, is no longer there", told("was", &was.state))),
+                None => lines.push(format!("{was} {}, is no longer used", describe("was", &was.state))),
             }
         }
         let new = now.parts.iter().filter(|part| !self.parts.iter().any(|was| same(&was, part)));
         lines.extend(new.map(|part| match part.state {
-            PartState::Missing => format!("{part} is run now, and is not there"),
-            _ => format!("{part} was not there, {}", told("is", &part.state)),
+            PartState::Missing => format!("{part} is used now, and is missing"),
+            _ => format!("{part} was missing, {}", describe("is", &part.state)),
         }));
         lines
     }
@@ -64,24 +63,24 @@ fn changed(was: &DefinitionPart, is: &DefinitionPart) -> String {
             let (old, new) = (shown(old, new), shown(new, old));
             format!("{was} was `{old}`, is `{new}`")
         }
-        (PartState::Content(_), PartState::Content(_)) => format!("{was} has other content"),
-        (old, PartState::Missing) => format!("{was} {}, is gone", told("was", old)),
-        (old, new) => format!("{was} {}, {}", told("was", old), told("is", new)),
+        (PartState::Content(_), PartState::Content(_)) => format!("{was} has different content"),
+        (old, PartState::Missing) => format!("{was} {}, is gone", describe("was", old)),
+        (old, new) => format!("{was} {}, {}", describe("was", old), describe("is", new)),
     }
 }
 
-fn told(verb: &str, state: &PartState) -> String {
+fn describe(verb: &str, state: &PartState) -> String {
     match state {
-        PartState::Missing => format!("{verb} not there"),
+        PartState::Missing => format!("{verb} missing"),
         PartState::Text(text) => format!("{verb} `{}`", shown(text, "")),
         PartState::Content(_) => format!("{verb} a file"),
-        PartState::Program => format!("{verb} no script"),
+        PartState::Program => format!("{verb} not a script"),
     }
 }
 
 const SHOWN: usize = 80;
 
-/// One line of a text, from a little before the place where it leaves the other.
+/// Returns an excerpt on one line, starting shortly before the first difference from `other`.
 fn shown(text: &str, other: &str) -> String {
     let same = text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let length = text.chars().count();

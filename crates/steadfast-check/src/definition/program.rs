@@ -1,10 +1,10 @@
-//! The programs that run something else: what they run, by their arguments.
+//! Finds what a program runs, from its arguments.
 
 use std::path::PathBuf;
 
 use super::reference::{FileRunner, ManifestEntry, ReferenceTarget, is_assignment};
 
-/// The command lines in the arguments of programs that the reader of the shell does not know.
+/// Returns command lines in the arguments of programs that the shell reader does not know.
 pub(crate) fn command_lines(word: &str, arguments: &[String]) -> Vec<String> {
     let behind = |rest: &[String]| vec![rest.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")];
     match (name_of(word), arguments.first().map(String::as_str)) {
@@ -25,13 +25,13 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// `concurrently` has a short word for scripts.
+/// Expands the short form for scripts of `concurrently`.
 fn spelled_out(word: &str) -> String {
     let short = ["npm:", "yarn:", "pnpm:", "bun:"].iter().find_map(|prefix| Some((prefix, word.strip_prefix(prefix)?)));
     short.map_or(word.to_owned(), |(prefix, name)| format!("{} run {name}", prefix.trim_end_matches(':')))
 }
 
-/// The flags of a shell with their values, and what comes after them.
+/// Splits the arguments of a shell into its flags, with their values, and the rest.
 fn shell_flags(arguments: &[String]) -> (&[String], &[String]) {
     let mut at = 0;
     while let Some(flag) = arguments.get(at).filter(|word| word.starts_with(['-', '+'])) {
@@ -43,7 +43,7 @@ fn shell_flags(arguments: &[String]) -> (&[String], &[String]) {
     arguments.split_at(at.min(arguments.len()))
 }
 
-/// What a program refers to, and from which folder it does.
+/// Returns the references of a program, each with the folder that it starts from.
 pub(crate) fn targets(word: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, ReferenceTarget)> {
     let mut found = known(name_of(word), arguments, input);
     if is_path(word) {
@@ -56,7 +56,7 @@ fn is_path(word: &str) -> bool {
     word.contains('/')
 }
 
-/// What a package manager put there is its program, not the author's.
+/// Returns whether a package manager installed the path, so the author did not write it.
 pub(crate) fn is_installed(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "node_modules" | ".venv" | "venv" | ".tox" | "vendor"))
         || ["/usr/", "/bin/", "/opt/"].iter().any(|folder| path.starts_with(folder))
@@ -103,7 +103,7 @@ fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf,
     }
 }
 
-/// Programs that run one file of a fixed name, in a language we do not read.
+/// Programs that run one file of a fixed name, in a language that we cannot read.
 const WHOLE: [(&str, &str); 8] = [
     ("rake", "Rakefile"),
     ("nox", "noxfile.py"),
@@ -171,7 +171,7 @@ fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Referen
         }
         ("npm", [name @ ("test" | "start" | "stop" | "restart"), ..]) => script(name, everywhere(), OrProgram::No),
         ("pnpm", ["t", ..]) => script("test", everywhere(), OrProgram::No),
-        // The test runner of bun, not a script.
+        // `bun test` is bun's own test runner, not a script.
         ("npm", _)
         | ("pnpm" | "yarn", ["exec" | "dlx", ..])
         | ("bun", ["x" | "test" | "install" | "i" | "add" | "build", ..])
@@ -192,7 +192,7 @@ fn make(arguments: &[String]) -> Vec<(PathBuf, ReferenceTarget)> {
     let makefile = value(arguments, &["-f", "--file", "--makefile"]).map(PathBuf::from);
     let valued = ["-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"];
     let names = plain(arguments, &valued).into_iter().filter(|word| {
-        // `-j 4`
+        // The number of `-j 4` is not a target.
         !is_assignment(word) && !word.chars().all(|digit| digit.is_ascii_digit())
     });
     let mut names: Vec<Option<String>> = names.map(|name| Some(name.to_owned())).collect();
@@ -241,7 +241,7 @@ fn cargo(arguments: &[String]) -> Option<ReferenceTarget> {
     })
 }
 
-/// Entries of manifests, by the program that runs them.
+/// Returns the entries of manifests, by the program that runs them.
 fn entry(program: &str, arguments: &[String]) -> Option<ReferenceTarget> {
     let words = plain(before_dashes(arguments), &["-e", "-p", "--project", "-C", "--directory"]);
     let (files, keys, before): (&[&str], Vec<&str>, &str) = match program {
@@ -277,7 +277,7 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish")
 }
 
-/// The file that an interpreter runs.
+/// Returns the file that an interpreter runs.
 fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<ReferenceTarget> {
     if is_shell(name) {
         let (flags, rest) = shell_flags(arguments);
@@ -287,7 +287,7 @@ fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<
         return rest.first().map(String::as_str).or(input).map(|path| file(path, FileRunner::Shell));
     }
     let (valued, no_file): (&[&str], &[&str]) = match name {
-        // Tests that node runs are tests; which they are is in the command.
+        // Test files of `node --test` are tests, and the command names them.
         "node" | "nodejs" | "tsx" | "ts-node" | "vite-node" | "babel-node" => (
             &["-r", "--require", "--import", "--loader", "-C", "--env-file", "-P"],
             &["-e", "-p", "--eval", "--print", "--test"],
@@ -316,7 +316,7 @@ fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<
     input.map(|path| file(path, FileRunner::Interpreter))
 }
 
-/// The last part of a path, as programs are known by.
+/// Returns the last part of a path, the usual name of a program.
 fn name_of(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
@@ -326,7 +326,7 @@ fn before_dashes(arguments: &[String]) -> &[String] {
     &arguments[..end]
 }
 
-/// What is no flag and no value of one.
+/// Returns the words that are neither flags nor values of flags.
 fn plain<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = arguments.iter();
@@ -353,7 +353,7 @@ fn past_flags<'a>(arguments: &'a [String], valued: &[&str]) -> &'a [String] {
     rest
 }
 
-/// The value of a flag: `-C x`, `--cwd=x`, `-Cx`.
+/// Returns the value of a flag: `-C x`, `--cwd=x`, `-Cx`.
 fn value<'a>(arguments: &'a [String], flags: &[&str]) -> Option<&'a str> {
     let arguments = before_dashes(arguments);
     arguments.iter().enumerate().find_map(|(at, word)| {

@@ -11,7 +11,7 @@ use super::reference::{FileRunner, ManifestEntry, Reference, ReferenceTarget, re
 
 const MOST_COMMANDS: usize = 5_000;
 
-/// Reads what a command line stands for when it is run in `directory`. Manifests are looked for upward, to the root.
+/// Reads the definition of a command line that runs in `directory`. It searches for manifests upward, to the root.
 pub fn define(root: &Path, directory: &Path, command: &str) -> Result<Definition, DefineError> {
     let root = tidy(&absolute(root));
     let directory = tidy(&root.join(directory));
@@ -29,7 +29,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads what a command leads to, and what that leads to: each command once, so circles end.
+    /// Follows a command to everything it runs. It reads each command once, so circles end.
     fn follow(&mut self, directory: &Path, command: &str) -> Result<(), DefineError> {
         let mut waiting = vec![(directory.to_owned(), command.to_owned())];
         while let Some((directory, command)) = waiting.pop() {
@@ -46,7 +46,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Notes a target down. Returns the commands in it, and where they run.
+    /// Records a target. Returns the commands in it, with their folders.
     fn read(&mut self, directory: &Path, target: &ReferenceTarget) -> Result<Vec<(PathBuf, String)>, DefineError> {
         match target {
             ReferenceTarget::PackageScript { name, everywhere, or_program } => {
@@ -72,11 +72,11 @@ impl Reader<'_> {
                 return Ok(commands);
             };
             if let Some(found) = manifest::find(&manifest, &entry.keys) {
-                // The folder of a project is above `.cargo`.
+                // A project's folder is above `.cargo`.
                 let above = file.split('/').count();
                 let folder = path.ancestors().nth(above).unwrap_or(directory).to_owned();
                 let lines = manifest::commands(found).into_iter();
-                // A script of composer calls others with `@`; a list of a task runner names others.
+                // A composer script calls others with `@`; a task list names others.
                 let lines = lines.map(|line| match line.strip_prefix('@') {
                     Some(other) => format!("composer {other}"),
                     None => format!("{}{line}", entry.before),
@@ -95,7 +95,7 @@ impl Reader<'_> {
         Ok(commands)
     }
 
-    /// Other entries of the same table that an entry names, and those before and after it.
+    /// Returns other entries of the same table that an entry names, and its pre and post entries.
     fn siblings(
         &mut self,
         path: &Path,
@@ -125,7 +125,7 @@ impl Reader<'_> {
 
     fn file(&mut self, directory: &Path, path: &Path, run: FileRunner) -> Result<Vec<(PathBuf, String)>, DefineError> {
         let said = path.to_string_lossy();
-        // Where a variable or a home leads is not known; what was installed is not the author's.
+        // The value of a variable or a home is unknown. Installed programs are not the author's.
         if said.contains(['$', '*', '~', '{']) || is_installed(&said) {
             return Ok(Vec::new());
         }
@@ -153,7 +153,7 @@ impl Reader<'_> {
         Ok(vec![(directory.to_owned(), text)])
     }
 
-    /// What cannot be taken apart counts as a whole.
+    /// Records a whole file, if its parts cannot be separated.
     pub(crate) fn whole(&mut self, path: &Path) -> Result<(), DefineError> {
         let id = id_of(path)?;
         self.note(path, String::new(), PartState::Content(id));
@@ -167,7 +167,7 @@ impl Reader<'_> {
         self.parts.insert((file, what), state);
     }
 
-    /// The nearest of these files, from a folder upward to the root.
+    /// Returns the nearest of these files, from a folder upward to the root.
     pub(crate) fn above(&self, directory: &Path, names: &[&str]) -> Result<Option<(PathBuf, String)>, DefineError> {
         let inside = directory.starts_with(&self.root);
         let folders =
@@ -195,7 +195,7 @@ fn is_for_shell(path: &Path, head: &[u8]) -> bool {
     }
 }
 
-/// Scripts find their neighbours through their own path.
+/// Scripts often call neighbours through their own path.
 fn with_its_folder(text: &str, folder: &Path) -> String {
     let folder = folder.to_string_lossy();
     let names = [r#""$0""#, "$0", r#""${BASH_SOURCE[0]}""#, r#""${BASH_SOURCE}""#, r#""$BASH_SOURCE""#];

@@ -1,4 +1,4 @@
-//! Recipes and tasks, with those that run before them.
+//! Reads recipes and tasks, with their prerequisites.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,12 +44,12 @@ impl Reader<'_> {
         for (what, text) in makefile.manner() {
             self.note(&path, what, PartState::Text(text));
         }
-        if makefile.is_made_elsewhere() {
+        if makefile.is_generated() {
             self.whole(&path)?;
         }
-        // A file of that name, and make has nothing to do.
+        // If a file of that name exists, make has nothing to do.
         let file = directory.join(&first);
-        if makefile.is_taken_for_a_file(&first) && file.exists() {
+        if makefile.is_treated_as_file(&first) && file.exists() {
             self.note(&file, format!("in the place of target `{first}`"), PartState::Program);
         }
         let mut commands = Vec::new();

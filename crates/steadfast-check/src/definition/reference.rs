@@ -4,10 +4,10 @@ use steadfast_shell::{Argument, Context, effects};
 
 use super::program;
 
-/// Something that a command line runs and that is written down elsewhere.
+/// Something that a command line runs and that another file defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The folder in which it is looked for.
+    /// The folder to search.
     pub directory: PathBuf,
     pub target: ReferenceTarget,
 }
@@ -17,69 +17,69 @@ pub enum ReferenceTarget {
     /// A script of a `package.json`.
     PackageScript {
         name: String,
-        /// Of every package of the workspace, not of the nearest one.
+        /// In every package of the workspace, not only the nearest.
         everywhere: bool,
-        /// Without such a script the name means a program.
+        /// If there is no such script, the name is a program.
         or_program: bool,
     },
-    /// `make`; without a name the first target.
+    /// `make`. Without a name, the first target.
     MakeTarget { file: Option<PathBuf>, name: Option<String> },
-    /// `just`; without a name the first recipe. What is no recipe is an argument of the one before.
+    /// `just`. Without a name, the first recipe. A word that is not a recipe is an argument of the one before.
     JustRecipe { file: Option<PathBuf>, name: Option<String>, or_argument: bool },
     /// `task`, of a `Taskfile.yml`.
     Task { name: String },
     /// A named entry of a manifest.
     Entry(ManifestEntry),
-    /// A file that is run.
+    /// A file that runs.
     File { path: PathBuf, run: FileRunner },
 }
 
-/// How a file is run.
+/// The way a file runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRunner {
-    /// By its path.
+    /// Directly, by its path.
     Itself,
-    /// By a shell: its lines are commands, which may run other things.
+    /// By a shell: its lines are commands, which are followed.
     Shell,
     /// By another interpreter.
     Interpreter,
-    /// By a program that knows its name. Nothing is missed when it is not there.
+    /// By a program that expects this name. The file may be missing.
     ByName,
 }
 
-/// An entry of a manifest by its keys: the first of the files that is found, in this folder or one above.
+/// An entry of a manifest by its keys, in the first of the files that exists, in this folder or one above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestEntry {
     pub files: &'static [&'static str],
-    /// How it is called: `script`, `task`, `alias`.
+    /// The noun in messages: `script`, `task`, `alias`.
     pub noun: &'static str,
     pub keys: Vec<String>,
     pub name: String,
-    /// Its text is a command line when this comes before it.
+    /// The prefix that makes its text a command line.
     pub before: &'static str,
-    /// Without such an entry the name means a program.
+    /// If there is no such entry, the name is a program.
     pub or_program: bool,
 }
 
-/// What a command line refers to when it runs in `directory`. Nothing is read for it.
+/// Returns what a command line refers to when it runs in `directory`. It reads no files.
 pub fn references(command: &str, directory: &Path) -> Vec<Reference> {
     let mut found = Vec::new();
     collect(command, directory, &mut found, 0);
     found
 }
 
-/// No command line is nested deeper than this in earnest.
+/// The deepest nesting of command lines that is followed.
 const DEEPEST: usize = 8;
 
 fn collect(command: &str, directory: &Path, found: &mut Vec<Reference>, depth: usize) {
     let here = directory.to_string_lossy();
-    // Whose home it is is not known, so `~` stays as it is.
+    // The user's home is unknown, so `~` stays as it is.
     let context = Context { cwd: here.clone().into_owned(), home: "~".to_owned() };
     for run in effects(command, &context).runs() {
         let words: Vec<String> = run.argv.iter().map(text).collect();
         let Some((word, arguments)) = words.split_first() else { continue };
         let directory = match Path::new(&run.directory).strip_prefix(&*here) {
-            // Where a variable leads is not known: then it is looked where we are.
+            // The value of a variable is unknown, so the current folder is searched.
             _ if run.directory.contains("**") => directory.to_owned(),
             Ok(inside) => directory.join(inside),
             Err(_) => PathBuf::from(&run.directory),

@@ -1,6 +1,6 @@
-//! What a `Taskfile.yml` says of a task. Only its indentation is read, so a task is the block beneath its name.
+//! Reads the tasks of a `Taskfile.yml`. It only uses the indentation: a task is the block below its name.
 
-/// The lines of a task without comments, and the tasks it may call.
+/// Returns the lines of a task without comments, and the tasks that it may call.
 pub(crate) fn task(text: &str, name: &str) -> Option<(String, Vec<String>)> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     lines.by_ref().find(|line| line.trim_end() == "tasks:")?;
@@ -39,7 +39,7 @@ pub(crate) fn task(text: &str, name: &str) -> Option<(String, Vec<String>)> {
     Some((block.join("\n"), calls.collect()))
 }
 
-/// The command lines of a task's block.
+/// Returns the command lines of a task's block.
 pub(crate) fn commands(block: &str) -> impl Iterator<Item = &str> {
     block.lines().map(|line| {
         let line = line.trim_start_matches("- ");

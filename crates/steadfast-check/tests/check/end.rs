@@ -87,7 +87,7 @@ fn without_its_folder_it_does_not_start() {
     fixture.run.directory = fixture.work().join("gone");
     let report = fixture.report();
     assert_eq!(report.end, CheckEnd::NotStarted);
-    assert!(report.note.unwrap().ends_with("gone` is no folder"));
+    assert!(report.note.unwrap().ends_with("gone` is not a folder"));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_command_line_that_no_system_takes_does_not_start() {
     for command in ["echo \0".to_owned(), format!("true {}", "x".repeat(4 << 20))] {
         let report = Fixture::of(&command).report();
         assert_eq!(report.end, CheckEnd::NotStarted);
-        assert!(report.note.unwrap().starts_with("`/bin/sh` could not be started: "));
+        assert!(report.note.unwrap().starts_with("cannot start `/bin/sh`: "));
     }
 }
 
@@ -110,7 +110,7 @@ fn what_changes_its_tree_or_takes_it_away_ends_all_the_same() {
 fn a_supervisor_that_is_told_to_stop_ends_its_check() {
     let fixture = Fixture::of("echo $$ > pid; sleep 300").stop_at("pid");
     let report = fixture.report();
-    assert_eq!((report.end, report.note.as_deref()), (CheckEnd::Lost, Some("its supervisor was told to stop")));
+    assert_eq!((report.end, report.note.as_deref()), (CheckEnd::Lost, Some("its supervisor was stopped")));
     assert!(!fixture.pid("pid").runs());
 }
 

@@ -38,7 +38,7 @@ fn a_script_before_or_after_is_a_change() {
         let now = PACKAGE.replace("{\"test\"", &format!("{{\"{when}\": \"rm -r tests\", \"test\""));
         assert_eq!(
             project.difference("npm test", "package.json", &now),
-            [format!("package.json script `{when}` was not there, is `rm -r tests`")]
+            [format!("package.json script `{when}` was missing, is `rm -r tests`")]
         );
     }
 }
@@ -54,7 +54,7 @@ fn a_script_that_another_calls_counts() {
     );
     let now = package.replace("npm run unit && ", "");
     let lines = project.difference("npm t", "package.json", &now);
-    assert!(lines.contains(&"package.json script `unit` was `vitest`, is no longer there".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"package.json script `unit` was `vitest`, is no longer used".to_owned()), "{lines:?}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_script_that_takes_the_place_of_a_program_is_noticed() {
     let now = PACKAGE.replace("{\"test\"", "{\"vitest\": \"true\", \"test\"");
     assert_eq!(
         project.difference("yarn vitest", "package.json", &now),
-        ["package.json script `vitest` was not there, is `true`"]
+        ["package.json script `vitest` was missing, is `true`"]
     );
 }
 
@@ -88,8 +88,8 @@ fn a_recipe_that_changed_is_noticed_and_its_neighbours_are_not() {
     assert_eq!(
         project.difference("make test", "Makefile", &makefile.replace("test: build", "test:")),
         [
-            "Makefile recipe `build` was `$(CC) x.c`, is no longer there",
-            "Makefile variable `CC` was `cc`, is no longer there"
+            "Makefile recipe `build` was `$(CC) x.c`, is no longer used",
+            "Makefile variable `CC` was `cc`, is no longer used"
         ]
     );
 }
@@ -106,21 +106,21 @@ fn another_way_to_run_every_recipe_or_script_is_noticed() {
             "make test",
             "Makefile",
             "SHELL = /bin/true\ntest:\n\tpytest\n",
-            "Makefile variable `SHELL` was not there, is `/bin/true`",
+            "Makefile variable `SHELL` was missing, is `/bin/true`",
         ),
         (
             "just test",
             "justfile",
             "set shell := ['true']\ntest:\n  pytest\n",
-            "justfile setting `shell` was not there, is `['true']`",
+            "justfile setting `shell` was missing, is `['true']`",
         ),
         (
             "npm test",
             ".npmrc",
             "script-shell = /bin/true\n",
-            ".npmrc setting `script-shell` was not there, is `/bin/true`",
+            ".npmrc setting `script-shell` was missing, is `/bin/true`",
         ),
-        ("make test", "GNUmakefile", "test:\n\ttrue\n", "GNUmakefile recipe `test` was not there, is `true`"),
+        ("make test", "GNUmakefile", "test:\n\ttrue\n", "GNUmakefile recipe `test` was missing, is `true`"),
     ] {
         let lines = project.difference(command, path, text);
         assert!(lines.contains(&line.to_owned()), "{lines:?}");
@@ -133,7 +133,7 @@ fn a_file_that_keeps_make_from_running_is_noticed() {
     let project = Project::with(&[("Makefile", makefile)]);
     assert_eq!(
         project.difference("make test", "test", ""),
-        ["test in the place of target `test` was not there, is no script"]
+        ["test in the place of target `test` was missing, is not a script"]
     );
     assert_eq!(project.difference("make lint", "lint", ""), [""; 0]);
     assert_eq!(project.difference("make app", "app", ""), [""; 0]);
@@ -148,7 +148,7 @@ fn what_cannot_be_taken_apart_counts_as_a_whole() {
     ] {
         let project = Project::with(&[(path, text)]);
         let lines = project.difference(command, path, &format!("{text}\n"));
-        assert_eq!(lines, [format!("`{path}` has other content")], "{command}");
+        assert_eq!(lines, [format!("`{path}` has different content")], "{command}");
     }
 }
 
@@ -171,7 +171,7 @@ fn a_script_file_is_the_check_as_a_whole() {
         let project = Project::with(&[("check.sh", "#!/bin/sh\npytest\n"), ("sub/x", "")]);
         assert_eq!(
             project.difference(command, "check.sh", "#!/bin/sh\nexit 0\n"),
-            ["`check.sh` has other content"],
+            ["`check.sh` has different content"],
             "{command}"
         );
     }
@@ -186,7 +186,7 @@ fn what_was_not_there_is_noticed_when_it_is() {
     project.write("check.sh", "true");
     assert_eq!(
         project.difference("npm test", "package.json", PACKAGE),
-        ["package.json script `test` was not there, is `vitest run`"]
+        ["package.json script `test` was missing, is `vitest run`"]
     );
     assert_eq!(was.difference(&project.define("npm test && ./check.sh && make x")).len(), 2);
 }
@@ -199,8 +199,8 @@ fn what_is_gone_is_noticed() {
     project.write("package.json", "{ broken");
     let lines = [
         "`check.sh` was a file, is gone",
-        "package.json script `test` was `vitest run`, is no longer there",
-        "`package.json` was not there, is a file",
+        "package.json script `test` was `vitest run`, is no longer used",
+        "`package.json` was missing, is a file",
     ];
     assert_eq!(was.difference(&project.define("npm test; ./check.sh")), lines);
 }
@@ -209,7 +209,7 @@ fn what_is_gone_is_noticed() {
 fn a_program_that_is_built_may_be_another_one_each_time() {
     let project = Project::with(&[("out/app", "\x7fELF\0\0one")]);
     assert_eq!(project.difference("./out/app --self-test", "out/app", "\x7fELF\0\0two"), [""; 0]);
-    assert_eq!(project.difference("./out/app", "out/app", "exit 0"), ["`out/app` was no script, is a file"]);
+    assert_eq!(project.difference("./out/app", "out/app", "exit 0"), ["`out/app` was not a script, is a file"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_definition_survives_being_written_down() {
 fn what_cannot_be_read_is_an_error_that_names_it() {
     let project = Project::with(&[("check.sh", &"x".repeat(5 << 20))]);
     let error = define(project.root(), project.root(), "./check.sh").unwrap_err().to_string();
-    assert!(error.ends_with("check.sh` is larger than 4 MiB: that is no script and no manifest"), "{error}");
+    assert!(error.ends_with("check.sh` is larger than 4 MiB, too large for a script or a manifest"), "{error}");
 }
 
 proptest! {

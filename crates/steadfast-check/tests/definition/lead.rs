@@ -210,7 +210,7 @@ fn a_command_that_is_its_own_definition_has_no_parts() {
 fn of_a_link_what_it_points_to_counts() {
     let project = Project::with(&[("real.sh", "one")]);
     std::os::unix::fs::symlink("real.sh", project.root().join("check.sh")).unwrap();
-    assert_eq!(project.difference("./check.sh", "real.sh", "two"), ["`check.sh` has other content"]);
+    assert_eq!(project.difference("./check.sh", "real.sh", "two"), ["`check.sh` has different content"]);
     fs::create_dir(project.root().join("folder")).unwrap();
     assert_eq!(project.parts("./folder"), ["`folder` is missing"]);
 }

@@ -1,20 +1,20 @@
-//! What is written, by its words: how much of it the work knows.
+//! Compares the words of a written text with the words of the work.
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, WordFilter, hashed_word, hashed_words};
 
 use super::place::{Signal, Without};
 use super::tool_effects::ToolEffects;
 
-/// What the words of a text weigh beside its path.
+/// The influence of the words of a text, beside its path.
 ///
-/// With each repository left out once, the others chose 80 to 90 and 4 to 8 (`cargo xtask bench drift --folds`): the
-/// middle of both stands here. Pooled over the repositories left out, 238 of 384 grafts of the same repository are
-/// corrected within three writes, and 191 without words.
+/// Measured by leaving out each repository once: the others chose 80 to 90 for `usual` and 4 to 8 for `weight` (`cargo
+/// xtask bench drift --folds`). The defaults are the middle of both ranges. Over all repositories left out, the score
+/// corrects 238 of 384 grafts from the same repository within three writes, and 191 without words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// The share of known words that says nothing, in percent.
+    /// The share of known words, in percent, at which a text neither loses nor gains points.
     pub usual: u8,
-    /// What a text loses that has none of them instead of all.
+    /// The difference in points between a text that has all words of the work and one that has none.
     pub weight: u8,
 }
 
@@ -25,21 +25,22 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// What a text loses by its words, or gains. None: they say nothing.
-    pub(super) fn lost(self, memory: &Drift, words: &[u32]) -> Option<f32> {
+    /// Returns the points that a text loses by its words; negative if it gains. `None`: too few words to judge.
+    pub(super) fn points_lost(self, memory: &Drift, words: &[u32]) -> Option<f32> {
         let share = share(&memory.vocabulary, words)?;
         Some(f32::from(self.weight) * (f32::from(self.usual) / 100.0 - share))
     }
 }
 
-/// Fewer words of the work say nothing of what belongs to it.
+/// The fewest words of the work that a text is compared with.
 const VOCABULARY: u16 = 32;
 
-/// Fewer words of a text say nothing of it.
+/// The fewest words of a text that is judged.
 const TEXT: usize = 4;
 
-/// The share of words that the vocabulary has. A word that is not in it is found all the same as often as the set is
-/// full: that much is taken off. A set that is more than half full says nothing.
+/// Returns the share of the words that the vocabulary contains. The filter also reports words that it does not contain,
+/// in proportion to how full it is; the result is corrected for that. A filter that is more than half full gives no
+/// result.
 fn share(vocabulary: &WordFilter, words: &[u32]) -> Option<f32> {
     let count = vocabulary.count();
     if words.len() < TEXT || !(VOCABULARY..WordFilter::BITS / 2).contains(&count) {
@@ -51,23 +52,24 @@ fn share(vocabulary: &WordFilter, words: &[u32]) -> Option<f32> {
     Some(((found - full) / (1.0 - full)).max(0.0))
 }
 
-/// The words of what an event's call writes, with those of the files: its new text, or a command line that has one.
-pub(super) fn written(event: &Event, effects: &ToolEffects) -> Vec<u32> {
+/// Returns the words that the call of an event writes, with those of its paths: from its new text, or from a command
+/// line that contains a here-document.
+pub(super) fn written_words(event: &Event, effects: &ToolEffects) -> Vec<u32> {
     let here = effects.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
     let shown = if effects.command.is_none() { event.content.words().to_vec() } else { here };
     if shown.is_empty() {
         return shown;
     }
-    own(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
+    uncommon(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
 }
 
-/// The words of a prompt.
-pub(super) fn spoken(memory: &Drift, text: &str) -> Option<DriftChange> {
-    learned(new(&memory.vocabulary, &own(hashed_words(text))), Vec::new())
+/// Learns the words of a prompt.
+pub(super) fn learn_prompt(memory: &Drift, text: &str) -> Option<DriftChange> {
+    learned(missing_places(&memory.vocabulary, &uncommon(hashed_words(text))), Vec::new())
 }
 
-/// The words of what was read or run before the first write.
-pub(crate) fn explored(
+/// Learns the words that the agent read or ran before its first write.
+pub(crate) fn learn_reading(
     memory: &Drift,
     event: &Event,
     effects: &ToolEffects,
@@ -78,16 +80,17 @@ pub(crate) fn explored(
         return None;
     }
     let named = effects.command.iter().chain(&effects.reads).flat_map(|text| hashed_words(text));
-    let words = own(event.content.words().iter().copied().chain(named));
-    learned(new(&memory.vocabulary, &words), Vec::new())
+    let words = uncommon(event.content.words().iter().copied().chain(named));
+    learned(missing_places(&memory.vocabulary, &words), Vec::new())
 }
 
-/// The words of a write: the first after the human spoke says what the work is, those of others wait for the human.
-pub(super) fn wrote(memory: &Drift, words: &[u32]) -> Option<DriftChange> {
+/// Learns the words of a write. The first write after a human prompt defines the work. Words of later writes count from
+/// the next human prompt on.
+pub(super) fn learn_write(memory: &Drift, words: &[u32]) -> Option<DriftChange> {
     if memory.at_work {
-        learned(Vec::new(), new(&memory.fresh_words, words))
+        learned(Vec::new(), missing_places(&memory.fresh_words, words))
     } else {
-        learned(new(&memory.vocabulary, words), Vec::new())
+        learned(missing_places(&memory.vocabulary, words), Vec::new())
     }
 }
 
@@ -95,8 +98,8 @@ fn learned(known: Vec<u16>, fresh: Vec<u16>) -> Option<DriftChange> {
     (!known.is_empty() || !fresh.is_empty()).then_some(DriftChange::Learned { known, fresh })
 }
 
-/// The places of words that are not there yet.
-fn new(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
+/// Returns the places of the words that the filter lacks.
+fn missing_places(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
     let mut places: Vec<u16> =
         words.iter().map(|word| WordFilter::place(*word)).filter(|place| !vocabulary.has(*place)).collect();
     places.sort_unstable();
@@ -104,21 +107,21 @@ fn new(vocabulary: &WordFilter, words: &[u32]) -> Vec<u16> {
     places
 }
 
-/// Words that are not everybody's, each once.
-fn own(words: impl IntoIterator<Item = u32>) -> Vec<u32> {
+/// Returns the words that are not common to all code bases, each once.
+fn uncommon(words: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut words: Vec<u32> = words.into_iter().filter(|word| COMMON_HASHES.binary_search(word).is_err()).collect();
     words.sort_unstable();
     words.dedup();
     words
 }
 
-/// Words that every code base has, whatever it is about: of the languages, of English, of the trade.
+/// Words of every code base, whatever its subject: of programming languages, English and the trade.
 const COMMON: &str = include_str!("common.txt");
 
-/// Their hashes, in order, so that they can be searched.
+/// Their hashes, sorted for a binary search.
 static COMMON_HASHES: [u32; count(COMMON.as_bytes())] = sorted(COMMON.as_bytes());
 
-/// How many words a text has.
+/// Counts the words of a text.
 const fn count(text: &[u8]) -> usize {
     let (mut at, mut words) = (0, 0);
     while at < text.len() {
@@ -128,7 +131,7 @@ const fn count(text: &[u8]) -> usize {
     words
 }
 
-/// The hashes of the words of a text.
+/// Returns the sorted hashes of the words of a text.
 const fn sorted<const N: usize>(text: &[u8]) -> [u32; N] {
     let mut hashes = [0; N];
     let (mut at, mut begin, mut words) = (0, 0, 0);
@@ -162,14 +165,14 @@ mod tests {
             assert_eq!(hashed_words(word), [hashed_word(word.as_bytes())], "{word}");
         }
         assert!(COMMON_HASHES.is_sorted() && words.is_sorted() && words.len() == COMMON_HASHES.len());
-        assert!(own(hashed_words("const value = await this.function")).is_empty());
+        assert!(uncommon(hashed_words("const value = await this.function")).is_empty());
     }
 
     fn knowing(text: &str) -> Drift {
         let mut memory = Drift::default();
         let filler: String = (0..60).map(|n| format!("zz{} ", letters(n))).collect();
         for text in [text, &filler] {
-            let places = new(&memory.vocabulary, &own(hashed_words(text)));
+            let places = missing_places(&memory.vocabulary, &uncommon(hashed_words(text)));
             memory = apply(memory, &places);
         }
         memory
@@ -195,7 +198,7 @@ mod tests {
     #[test]
     fn a_text_is_strange_by_the_words_the_work_does_not_have() {
         let memory = knowing("expiry refresh cookie login rotate");
-        let lost = |text: &str| Fit { usual: 80, weight: 10 }.lost(&memory, &own(hashed_words(text)));
+        let lost = |text: &str| Fit { usual: 80, weight: 10 }.points_lost(&memory, &uncommon(hashed_words(text)));
         assert!(lost("rotateExpiry refreshLogin").is_some_and(|lost| lost < -1.9));
         assert!(lost("palette footer banner gradient").is_some_and(|lost| lost > 7.0));
         assert_eq!(lost("palette"), None, "one word says nothing");
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_work_of_few_words_and_a_full_set_say_nothing() {
-        let strange = own(hashed_words("palette footer banner gradient"));
+        let strange = uncommon(hashed_words("palette footer banner gradient"));
         assert_eq!(share(&WordFilter::default(), &strange), None);
         let full = apply(Drift::default(), &(0..5_000).collect::<Vec<_>>());
         assert_eq!(share(&full.vocabulary, &strange), None);

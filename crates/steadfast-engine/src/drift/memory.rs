@@ -1,4 +1,4 @@
-//! What an event adds to what the score remembers.
+//! Changes to the memory of the drift score that follow from an event.
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
@@ -8,8 +8,8 @@ use super::score::{Leads, StepScore};
 use super::tool_effects::{ToolEffects, unix};
 use super::words;
 
-/// What a prompt, or a session's first event, says of the work.
-pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
+/// Returns what a prompt, or the first event of a session, adds about the work.
+pub(crate) fn prompt_changes(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
     let mut changes = Vec::new();
     if state.drift.root.is_empty() && !event.cwd.is_empty() {
         changes.push(DriftChange::Began { root: unix(&event.cwd, &event.cwd).into_owned() });
@@ -19,13 +19,13 @@ pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Ve
         && without.has(Signal::Prompts)
     {
         changes.push(DriftChange::HumanSpoke { words: words::of_prompt(text) });
-        changes.extend(content::spoken(&state.drift, text).filter(|_| without.has(Signal::Content)));
+        changes.extend(content::learn_prompt(&state.drift, text).filter(|_| without.has(Signal::Content)));
     }
     changes
 }
 
-/// Where a call went that only read. What is remembered already is not said again.
-pub(crate) fn went(
+/// Returns the places that a call read. Places already in memory are left out.
+pub(crate) fn read_changes(
     memory: &Drift,
     scope: WorkScope<'_>,
     effects: &ToolEffects,
@@ -55,16 +55,20 @@ pub(crate) fn went(
     (!new.is_empty()).then_some(DriftChange::Went(new))
 }
 
-/// What a write adds: where it went, by its score, its words, and what it replaced.
-pub(crate) fn wrote(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> impl Iterator<Item = DriftChange> {
+/// Returns what a write adds: its place, judged by its score, its words, and the text that it replaced.
+pub(crate) fn write_changes(
+    memory: &Drift,
+    effects: &ToolEffects,
+    scored: &StepScore,
+) -> impl Iterator<Item = DriftChange> {
     let belongs = scored.score >= Score::new(7);
-    let words = if belongs { content::wrote(memory, &effects.words) } else { None };
+    let words = if belongs { content::learn_write(memory, &effects.words) } else { None };
     let replaced = effects.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
     let replaced = (!replaced.is_empty()).then_some(DriftChange::Replaced(replaced));
-    [went_to(memory, effects, scored), words, replaced].into_iter().flatten()
+    [place_changes(memory, effects, scored), words, replaced].into_iter().flatten()
 }
 
-fn went_to(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
+fn place_changes(memory: &Drift, effects: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
     let mut new = Places::default();
     let first_of_all = !memory.begun;
     let belongs = scored.leads == Some(Leads::Back) && scored.score >= Score::new(8);

@@ -1,9 +1,9 @@
-//! The score: how far an action is from what the human asked for.
+//! The drift score: how far an action is from what the human asked for.
 //!
-//! Reading is free, and so is everything before the first write after the human spoke: what is looked at then is where
-//! the work is. From there on a write is measured by how its path stands to that place; what is repeated without success
-//! and what is another kind of work altogether count beside it. A step is scored by itself and by a window of fixed
-//! size, never by how many others there were.
+//! Reading costs nothing, and neither does anything before the first write after a human prompt: the places read then
+//! are the place of the work. From there on, a write is scored by the distance of its path to that place. Repeated
+//! failures and a different kind of work cost points, too. A step is scored by itself and by a window of fixed size,
+//! never by the number of other steps.
 
 mod content;
 mod memory;
@@ -24,8 +24,8 @@ pub use topic::{WorkTopic, off_topic};
 
 pub use crate::policy::{follow, leads_astray, written};
 
-pub(crate) use content::explored;
-pub(crate) use memory::{prompted, went, wrote};
+pub(crate) use content::learn_reading;
+pub(crate) use memory::{prompt_changes, read_changes, write_changes};
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;
 pub(crate) use tool_effects::{mark, unix};

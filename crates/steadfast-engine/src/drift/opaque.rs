@@ -1,9 +1,9 @@
-//! Programs whose command line does not say what they write.
+//! Programs whose command lines do not show what they write.
 
 use steadfast_shell::{Argument, Invocation, Op, Reading};
 
-/// What only looks or talks to others, what says in its arguments what it writes, and what runs something that stands in
-/// the command line itself. Git is among them: what it puts into the checkout was committed before.
+/// Programs that only read or talk to others, that show in their arguments what they write, or that run a command from
+/// the same line. Git is one of them: what it puts into the checkout was committed before.
 const KNOWN: &str = ". [ [[ : awk base64 basename break builtin cat cd chmod chown cmp column comm command continue cp curl \
     cut date declare df diff dirname du echo egrep env eval exec exit export false fgrep file find fold gh git grep groups \
     head hexdump hostname id install jobs join jq kill less let link ln local ls lsof man md5sum mkdir mktemp more mv nice \
@@ -11,8 +11,8 @@ const KNOWN: &str = ". [ [[ : awk base64 basename break builtin cat cd chmod cho
     sed seq set sha256sum shift shopt sleep sort ss stat steadfast sudo tac tail tee test time timeout tmux touch tr trap \
     tree true type typeset ulimit umask uname uniq unlink unset uptime wait wc wget whereis which whoami xargs xxd yes";
 
-/// Of these, what only looks, builds, checks or tests: what that writes is where git does not look. A file that changed
-/// while the tests ran was changed by somebody else far more often than by them.
+/// Verbs with which these programs only read, build, check or test. Their output goes to places that git ignores. A
+/// file that changed while tests ran was far more often changed by someone else than by the tests.
 const KNOWN_WORDS: [(&str, &str); 14] = [
     ("bun", "test"),
     ("cargo", "bench build check clippy doc metadata nextest search test tree"),
@@ -30,11 +30,11 @@ const KNOWN_WORDS: [(&str, &str); 14] = [
     ("yarn", "audit list test why"),
 ];
 
-/// The same of programs that do nothing else.
+/// Programs that do nothing but check.
 const CHECKS: &str =
     "ctest eslint flake8 jest mocha mypy phpunit pylint pyright pytest rspec shellcheck unittest vitest";
 
-/// What stands before a check: the words of its arguments up to it.
+/// Programs that run a check, with the words of their arguments up to it.
 const BEFORE: [(&str, &str); 8] = [
     ("bundle", "exec"),
     ("bunx", ""),
@@ -46,7 +46,7 @@ const BEFORE: [(&str, &str); 8] = [
     ("uv", "run"),
 ];
 
-/// Whether a command line may write what it does not show.
+/// Returns true if a command line may write files that it does not show.
 pub(super) fn is_opaque(reading: &Reading) -> bool {
     let unread = reading.effects.iter().any(|effect| effect.op == Op::Exec);
     !reading.parsed || unread || reading.runs().any(is_unknown)
@@ -58,7 +58,7 @@ fn is_unknown(invocation: &Invocation) -> bool {
     let arguments = invocation.arguments();
     let first = word(arguments, 0);
     let asks = matches!(first, "--version" | "--help" | "-h" | "-V");
-    !asks && !is_in(KNOWN, program) && (!is_check(program, arguments) || arguments.iter().any(mends))
+    !asks && !is_in(KNOWN, program) && (!is_check(program, arguments) || arguments.iter().any(fixes))
 }
 
 fn is_check(program: &str, arguments: &[Argument]) -> bool {
@@ -70,8 +70,8 @@ fn is_check(program: &str, arguments: &[Argument]) -> bool {
     is_in(CHECKS, program) || KNOWN_WORDS.iter().any(of) || BEFORE.iter().any(behind)
 }
 
-/// Whether an argument tells a check to mend what it finds, or may.
-fn mends(argument: &Argument) -> bool {
+/// Returns true if an argument tells a check to fix what it finds, or may tell it so.
+fn fixes(argument: &Argument) -> bool {
     const MENDS: [&str; 6] = ["--fix", "--write", "--accept", "--bless", "--snapshot-update", "-u"];
     let updates = |text: &str| text.starts_with("-update") || text.starts_with("--update");
     MENDS.iter().any(|text| argument.may_be(text)) || argument.known().is_some_and(updates)

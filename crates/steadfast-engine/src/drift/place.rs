@@ -1,4 +1,4 @@
-//! Where a path is, to the work of a session.
+//! The distance of a path to the work of a session.
 
 use steadfast_model::{Drift, Goal, Neighbours};
 
@@ -6,43 +6,44 @@ use super::content::Fit;
 use super::words;
 use crate::policy::covers;
 
-/// How a path stands to the work, the nearest first.
+/// How a path relates to the work, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
     /// The human, a task or the settings name it.
     Named,
-    /// It was read before the work began, or written before the human spoke again.
+    /// The agent read it before the work began, or wrote it before the last human prompt.
     Known,
-    /// It goes with a file of the work: its test, its lock file, its twin of the same name, what history changes with it.
+    /// It belongs to a file of the work: its test, its lock file, a file of the same name, a file that changes together
+    /// with it in the history.
     Companion,
-    /// A document that was read before the first write names it.
+    /// A document that the agent read before the first write names it.
     Planned,
-    /// Its name is in the human's words.
+    /// The human's words contain its name.
     Spoken,
-    /// It is in a folder in which something of the work was written. That it was read from says less: who looks around
-    /// reads in many.
+    /// It is in a folder in which the agent wrote a file of the work. A folder that was only read proves less: an agent
+    /// that looks around reads in many.
     Inside,
-    /// A word of its name is in the names of the work.
+    /// Its name shares a word with the names of the work.
     SimilarName,
-    /// It was looked at after the human spoke again, and nothing else leads to it.
+    /// The agent looked at it after the last human prompt; nothing else connects it to the work.
     Explored,
-    /// It is somewhere below such a folder.
+    /// It is deeper below such a folder.
     Below,
-    /// Its folder was looked into in the middle of the work.
+    /// The agent read in its folder during the work.
     Seen,
-    /// Its folder is one about which the agent was told.
+    /// The agent was corrected for writing in its folder.
     Told,
-    /// It is beside a folder of the work.
+    /// It is next to a folder of the work.
     Beside,
     /// It shares the beginning of its path with the work.
     Distant,
-    /// Nothing leads to it.
+    /// Nothing connects it to the work.
     Apart,
 }
 
 impl Distance {
-    /// What a score loses by it.
-    pub(super) fn lost(self) -> u8 {
+    /// The points that a write there loses.
+    pub(super) fn points_lost(self) -> u8 {
         match self {
             Self::Named | Self::Known => 0,
             Self::Companion | Self::Planned | Self::Spoken => 1,
@@ -53,17 +54,17 @@ impl Distance {
         }
     }
 
-    /// It leads away.
+    /// Returns true if a write there leads away from the work.
     pub(crate) fn is_astray(self) -> bool {
         self >= Self::Below
     }
 
-    /// It leads neither away nor back: it is near the work, and nothing says that it is part of it.
+    /// Returns true if it is near the work, but nothing shows that it is part of it.
     pub(crate) fn is_near(self) -> bool {
         matches!(self, Self::Inside | Self::SimilarName | Self::Explored)
     }
 
-    /// In a few words, for whoever is told.
+    /// A few words for the reasons of a score.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Named => "was named",
@@ -76,7 +77,7 @@ impl Distance {
             Self::Explored => "was only looked at",
             Self::Below => "is deep below a folder of the work",
             Self::Seen => "was only read on the way",
-            Self::Told => "is where the agent was told not to drift to",
+            Self::Told => "is in a folder that an earlier correction named",
             Self::Beside => "is beside the work",
             Self::Distant => "is far from the work",
             Self::Apart => "has nothing to do with the work so far",
@@ -84,42 +85,40 @@ impl Distance {
     }
 }
 
-/// The signals that are left out, to see what they add, and how texts are judged. A benchmark alone changes these.
+/// Signals to leave out, to measure what each of them adds, and the weights for texts. Only the benchmark sets these.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Without<'a> {
     pub signals: &'a [Signal],
-    /// What the words of a text have to be.
+    /// The weights for the words of a text.
     pub fit: Fit,
 }
 
-/// What a standing and a score are made of.
+/// One of the inputs of a distance and a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// What the human, a task or the settings name.
+    /// Paths that the human, a task or the settings name.
     Named,
-    /// The human's words in a path.
+    /// Words of the human in a path.
     Words,
-    /// What goes with a file of the work.
+    /// Files that belong to a file of the work.
     Companions,
-    /// What history changes together with a file of the work.
+    /// Files that change together with a file of the work in the history.
     Neighbours,
-    /// Names like those of the work.
     SimilarName,
-    /// Folders of the work.
     Folders,
-    /// What was read before a write.
+    /// Files read before a write.
     Reads,
-    /// What a document names that was read before a write.
+    /// Files named in a document that was read before a write.
     Documents,
-    /// A prompt makes looking around free, and what was written known.
+    /// A prompt makes looking around free again, and what was written before part of the work.
     Prompts,
-    /// Several steps astray in a row.
+    /// Several steps in a row that lead away.
     Streak,
-    /// Another kind of work.
+    /// A different kind of work.
     Tangent,
-    /// The same failing again, and the same lines changed to and fro.
+    /// Repeated failures, and lines changed back and forth.
     Repetition,
-    /// The words of what is written.
+    /// The words of the written text.
     Content,
 }
 
@@ -129,17 +128,17 @@ impl Without<'_> {
     }
 }
 
-/// What is said of the work, beside what the session itself shows.
+/// Descriptions of the work from outside the session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkScope<'a> {
     pub goal: Option<&'a Goal>,
-    /// What belongs whatever the human said: of the settings, of the task at hand.
+    /// Paths of the settings and of the current task, which always belong to the work.
     pub always: &'a [String],
-    /// What history changes together with what is written.
+    /// Files that change together in the history with those that are written.
     pub neighbours: &'a [Neighbours],
 }
 
-/// Where a path stands, with what was said and done so far. It is told from the session's root.
+/// Returns the distance of a path, relative to the session's root, to the work so far.
 ///
 /// ```
 /// use steadfast_engine::drift::{Distance, WorkScope, Without, distance};
@@ -179,18 +178,18 @@ pub fn distance(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Witho
 
 fn is_named(WorkScope { goal, always, .. }: WorkScope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
-    // A human on Windows names it so.
+    // A human on Windows writes it with backslashes.
     names.any(|name| covers(&name.replace('\\', "/"), &format!("/{path}"), "/"))
 }
 
-/// Whether history changes a path together with a file of the work. What was written on the way is none: whoever strays
-/// among files that belong together would be at home after the first.
+/// Returns true if the history changes a path together with a file of the work. Files written on the way do not count:
+/// an agent that strays among files that belong together would otherwise be at home after the first of them.
 fn is_neighbour(memory: &Drift, scope: WorkScope<'_>, path: &str) -> bool {
     let with = scope.neighbours.iter().filter(|all| all.path == path).flat_map(|all| &all.with);
     with.into_iter().any(|other| has(&memory.places.known, other) || is_named(scope, other))
 }
 
-/// Whether a document names it, from the root or from a folder below it.
+/// Returns true if a document names the path, relative to the root or to a folder below it.
 fn is_planned(memory: &Drift, path: &str) -> bool {
     let ends =
         |named: &String| path.strip_suffix(named.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -223,7 +222,7 @@ fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Distance {
     }
 }
 
-/// The folder of a path; of one at the root, nothing.
+/// Returns the folder of a path; empty for a file at the root.
 pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -240,12 +239,13 @@ fn is_below(folder: &str, known: &str) -> bool {
     !known.is_empty() && folder.strip_prefix(known).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// How many parts two folders share from their beginning.
+/// Counts the leading parts that two folders share.
 fn in_common(one: &str, other: &str) -> usize {
     one.split('/').zip(other.split('/')).take_while(|(one, other)| one == other && !one.is_empty()).count()
 }
 
-/// All of its name, or two words of its path: one word alone is in half of the paths of a project.
+/// Returns true if the human's words contain all of its name, or two words of its path. One word alone is in half of
+/// the paths of a project.
 fn is_spoken(memory: &Drift, path: &str) -> bool {
     let is_said = |word: &String| memory.words.contains(word);
     let mut own = words::of_path(name(path)).peekable();
@@ -259,7 +259,8 @@ fn has_similar_name(memory: &Drift, path: &str) -> bool {
     !own.is_empty() && memory.places.known.iter().any(shares)
 }
 
-/// Whether a path goes with the work: it changes whenever anything does, or has the name of a file that belongs to it.
+/// Returns true if a path belongs to a file of the work: it is a file that changes with every change, or it has the
+/// name of such a file.
 fn is_companion(memory: &Drift, path: &str) -> bool {
     const TOGETHER: [&str; 16] = [
         ".gitignore",
@@ -287,7 +288,7 @@ fn is_companion(memory: &Drift, path: &str) -> bool {
     tells && memory.places.known.iter().any(|known| stem(name(known)) == own)
 }
 
-/// A file's name without its endings and without what only says that it is a test.
+/// Returns a file's name without its endings and without the parts that only mark a test.
 fn stem(name: &str) -> String {
     let plain = name.trim_start_matches('.').split('.').next().unwrap_or(name).to_lowercase().replace('-', "_");
     let plain = plain.strip_prefix("test_").unwrap_or(&plain);

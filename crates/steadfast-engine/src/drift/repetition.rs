@@ -2,28 +2,28 @@ use steadfast_model::{Attempt, Drift};
 
 use super::tool_effects::mark;
 
-/// How often the same comes to nothing before it is said.
+/// How often the same failure is allowed before the agent hears of it.
 const OFTEN: usize = 3;
 
-/// The same is tried again and comes to nothing.
+/// An attempt that failed again in the same way, or an edit that was undone again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeated {
     pub what: Repetition,
-    /// How often in the window, this time included.
+    /// The number of occurrences in the window, this one included.
     pub times: usize,
 }
 
-/// What comes again and again.
+/// The kind of repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// The same failed.
+    /// The same attempt failed.
     Failure,
-    /// The same lines were changed to and fro.
+    /// The same lines were changed back and forth.
     ToAndFro,
 }
 
-/// Whether an attempt has failed before in the same way, in a window that is always the same size: the third time it is
-/// said. Another error is progress, and so is success.
+/// Returns the repetition if an attempt failed in the same way before, within a window of fixed size. The third time is
+/// reported. Another error counts as progress, and so does success.
 ///
 /// ```
 /// use steadfast_engine::drift::repeated;
@@ -48,8 +48,8 @@ pub fn repeated(window: &[Attempt], attempt: Attempt) -> Option<Repeated> {
     (times >= OFTEN).then_some(Repeated { what: Repetition::Failure, times })
 }
 
-/// Whether a text is replaced that was put there and taken back before: the third change is said. `replaced` has each
-/// text of a call, and what would put it back.
+/// Returns the repetition if a text is replaced that was inserted and taken back before. The third change is reported.
+/// `replaced` has each text of a call, and the text that would restore it.
 ///
 /// ```
 /// use steadfast_engine::drift::to_and_fro;
@@ -77,7 +77,7 @@ pub fn to_and_fro(before: &[u32], replaced: &[(u32, u32)]) -> Option<Repeated> {
     (times >= OFTEN).then_some(Repeated { what: Repetition::ToAndFro, times })
 }
 
-/// What tells one failure from another: its text without the numbers, which are other ones each time.
+/// Returns a number that identifies a failure: the hash of its text without numbers, which differ each time.
 pub(crate) fn failure(error: &str) -> u32 {
     const LOOKED_AT: usize = 2_000;
     let text: String = error.chars().take(LOOKED_AT).filter(|c| !c.is_ascii_digit()).collect();

@@ -5,46 +5,45 @@ use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
 use super::tool_effects::ToolEffects;
 use super::topic::off_topic;
 
-/// A step's score, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepScore {
     pub kind: StepKind,
     pub score: Score,
-    /// Why it is not 10, each in a few words.
+    /// The reasons for a score below 10, in a few words each.
     pub reasons: Vec<String>,
-    /// Where it leads. None: nothing is written.
+    /// `None`: the step writes nothing.
     pub leads: Option<Leads>,
-    /// The same failed before, again and again.
+    /// The same failure again, if it is one.
     pub repeated: Option<Repeated>,
 }
 
-/// Where a step leads.
+/// The direction of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leads {
-    /// Away from the work.
     Away,
-    /// Neither away nor back: it is near the work, and nothing says that it is part of it.
+    /// Near the work, but nothing shows that it is part of it.
     Near,
     /// To the work.
     Back,
 }
 
 impl Leads {
-    /// Where a write leads and what it loses, by its path and by its words. What the human named, and where the agent was
-    /// told not to drift to, is so whatever is written there; what belongs to the work leads away by no word.
+    /// Returns the direction of a write and the points that it loses, by its path and its words. For paths that the
+    /// human named, and for those that the agent was corrected for, the words do not matter. Words never make a path of
+    /// the work lead away.
     fn of(distance: Distance, by_words: Option<f32>) -> (Self, u8) {
         let by_path = match distance {
             _ if distance.is_astray() => Self::Away,
             _ if distance.is_near() => Self::Near,
             _ => Self::Back,
         };
-        let lost = distance.lost();
+        let lost = distance.points_lost();
         let Some(by_words) = by_words.filter(|_| !matches!(distance, Distance::Named | Distance::Told)) else {
             return (by_path, lost);
         };
         let both = f32::from(lost) + by_words;
         if by_path == Self::Back {
-            // Nothing is said of these, so there is room to tell them apart more finely.
+            // The agent hears nothing about these, so there is room for finer steps.
             let leads = if both < NEAR { Self::Back } else { Self::Near };
             return (leads, points(both + 1.0, 2.0));
         }
@@ -57,28 +56,28 @@ impl Leads {
     }
 }
 
-/// From here on a step does not lead back, and from here on it leads away: between what a path loses that is near and
-/// its neighbours.
+/// From here on a step does not lead back to the work; further on it leads away. The limits lie between the points that
+/// near paths and their neighbours lose.
 const NEAR: f32 = 1.5;
 const AWAY: f32 = 2.5;
 
-/// What is lost, in whole points.
+/// Returns the lost points as a whole number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number that is not negative")]
 fn points(lost: f32, most: f32) -> u8 {
     lost.clamp(0.0, most).round() as u8
 }
 
-/// The score of the first write after the human spoke, at the least: it says where the work is.
+/// The least score of the first write after a human prompt, since that write shows the place of the work.
 const FIRST: u8 = 8;
 
-/// What a step may lose at the most, by how many before it led away: one to the side is asked about, the next is told,
-/// and only who goes on is stopped.
+/// The most points that a step may lose, by the number of steps before it that led away. The first such step is
+/// questioned, the next one corrected; only an agent that continues is stopped.
 const MOST: [u8; 4] = [3, 5, 7, 9];
 
-/// Scores what is written or tried. None: it only reads.
+/// Scores what a call writes or tries. `None`: it only reads.
 ///
-/// A step is measured by the path that leads away farthest. Steps astray in a row weigh more, up to three; another kind
-/// of work weighs two; the same failing a third time weighs four, whatever it is about.
+/// A step is scored by its path that leads away farthest. Steps in a row that lead away cost more, up to three of them.
+/// A different kind of work costs two points, the same failure for the third time four, whatever it is about.
 ///
 /// ```
 /// use steadfast_engine::drift::{ToolEffects, Without, WorkScope, score};
@@ -110,7 +109,7 @@ pub fn score(
     let mut lost = 0;
     let mut reasons = Vec::new();
     let farthest = farthest(memory, scope, effects, without);
-    let by_words = without.fit.lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
+    let by_words = without.fit.points_lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
     let mut leads = None;
     if let Some((path, distance)) = farthest {
         let (leads_to, loses) = Leads::of(distance, by_words);
@@ -118,7 +117,7 @@ pub fn score(
         if lost > 1 {
             reasons.push(format!("`{path}` {}", distance.as_str()));
         }
-        if lost > distance.lost().max(1) {
+        if lost > distance.points_lost().max(1) {
             reasons.push("its text has few words of the work".to_owned());
         }
         if leads_to == Leads::Away {
@@ -151,8 +150,8 @@ pub fn score(
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
         reasons.push(match repeated.what {
-            Repetition::Failure => format!("the same failed {} times", repeated.times),
-            Repetition::ToAndFro => format!("the same lines changed to and fro {} times", repeated.times),
+            Repetition::Failure => format!("the same attempt failed {} times", repeated.times),
+            Repetition::ToAndFro => format!("the same lines changed back and forth {} times", repeated.times),
         });
     }
     Some(StepScore { kind, score, reasons, leads, repeated })
@@ -169,7 +168,7 @@ fn farthest<'a>(
     all.map(|path| (path.as_str(), distance(memory, scope, path, without))).max_by_key(|(_, distance)| *distance)
 }
 
-/// Whether the session itself wrote what is below that path: who takes that away leads back.
+/// Returns true if the session itself wrote the files below that path: removing them leads back to the work.
 fn is_own(memory: &Drift, path: &str) -> bool {
     let below = |known: &String| known == path || known.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
     memory.places.fresh.iter().chain(&memory.places.told).any(below)

@@ -8,50 +8,52 @@ use super::opaque::is_opaque;
 use crate::ParsedEvent;
 use crate::policy::{absolute, is_free, only_reads};
 
-/// What a call does to files, as far as the score cares: paths below the session's root, told from it.
+/// The effects of a call on files, as far as the score uses them. Paths are below the session's root and relative to
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolEffects {
-    /// How it writes or tries to. None: it only reads.
+    /// How it writes or tries to write. `None`: it only reads.
     pub kind: Option<StepKind>,
     pub writes: Vec<String>,
     pub deletes: Vec<String>,
-    /// Files, and folders with a `/` behind them.
+    /// Files, and folders with a trailing `/`.
     pub reads: Vec<String>,
-    /// Files that are named in what it read.
+    /// Files that the text it read names.
     pub names: Vec<String>,
     pub command: Option<String>,
-    /// The words of what it writes, as far as it shows that.
+    /// The words that it writes, as far as it shows them.
     pub words: Vec<u32>,
-    /// The texts that it replaces, each as one number with its file, there and back.
+    /// The texts that it replaces: per text and file one number for the change and one for its reversal.
     pub replaced: Vec<(u32, u32)>,
-    /// It may write what it does not show.
+    /// It may write more than it shows.
     pub unknown: bool,
 }
 
-/// Our own server writes nothing of the work.
+/// Steadfast's own server writes no file of the work.
 const SERVER: &str = "steadfast";
 
-/// The most paths of one command line.
+/// The most paths of a command line that are used.
 const PATHS: usize = 32;
 
 impl ToolEffects {
-    /// What the call of an event does; nothing where it has none.
+    /// Returns the effects of the call of an event; the default if the event has no call.
     pub fn of(event: &ParsedEvent<'_>, root: &str, scratch: &str) -> Self {
         let Some(call) = event.call() else { return Self::default() };
         let mut effects = Self::of_call(event, call, root, scratch);
         if effects.changes_files() {
-            effects.words = content::written(event, &effects);
+            effects.words = content::written_words(event, &effects);
             effects.replaced = replaced(event, &effects);
         }
         if let EventKind::PostTool(result) = &event.kind {
-            effects.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
+            effects.names =
+                result.names.iter().filter_map(|path| path_of_work(&absolute(path, root), root, scratch)).collect();
         }
         effects
     }
 
     fn of_call(event: &ParsedEvent<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
         let cwd = unix(&event.cwd, &event.cwd);
-        let inside = |path: &str| told(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
+        let inside = |path: &str| path_of_work(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {
             Action::Write { paths } => {
@@ -59,7 +61,7 @@ impl ToolEffects {
                 Self { kind: Some(kind), writes: all(paths), ..Self::default() }
             }
             Action::Read { paths } => {
-                // A search in a folder is told by the folder.
+                // A search in a folder counts for the folder.
                 let folder = matches!(call.tool.as_str(), "Glob" | "Grep" | "LS");
                 let reads =
                     all(paths).into_iter().map(|path| if folder && !is_file(&path) { path + "/" } else { path });
@@ -86,7 +88,7 @@ impl ToolEffects {
         self.unknown = is_opaque(reading);
         for effect in &reading.effects {
             match (&effect.path, effect.op) {
-                // A folder is nothing before there is something in it.
+                // An empty folder is no change yet.
                 _ if effect.via == "mkdir" => {}
                 (Some(path), Op::Delete) if !path.contains(['*', '?']) => self.deletes.extend(inside(path)),
                 (Some(path), Op::Write | Op::Move | Op::Chmod) if !path.contains(['*', '?']) => {
@@ -116,28 +118,28 @@ impl ToolEffects {
         !self.writes.is_empty() || !self.deletes.is_empty()
     }
 
-    /// A subagent's, of which only the end is seen.
+    /// A subagent's work, of which only the end is visible.
     pub fn delegated() -> Self {
         Self { kind: Some(StepKind::Delegate), unknown: true, ..Self::default() }
     }
 
-    /// Takes in what really changed, told from the root or whole.
+    /// Adds files that really changed, as relative or absolute paths.
     pub fn changed(&mut self, paths: impl IntoIterator<Item = impl AsRef<str>>, root: &str, scratch: &str) {
         for path in paths.into_iter().take(PATHS) {
-            let path = told(&absolute(path.as_ref(), root), root, scratch);
+            let path = path_of_work(&absolute(path.as_ref(), root), root, scratch);
             self.writes.extend(path.filter(|path| !self.writes.contains(path)));
         }
     }
 
-    /// Tells what is tried from any other attempt.
+    /// Returns a number that identifies the attempt.
     pub fn target(&self) -> Option<u32> {
         let text = self.command.as_deref().or(self.writes.first().map(String::as_str))?;
         Some(mark(text))
     }
 }
 
-/// A path of Windows as its own shell has it: `C:\src\a.rs` is `/c/src/a.rs`. Without a drive it is one of Windows where
-/// the folder it is told from is; elsewhere a backslash is a letter of a name.
+/// Converts a Windows path as its own shells do: `C:\src\a.rs` becomes `/c/src/a.rs`. A path without a drive is a
+/// Windows path if `cwd` is one; elsewhere a backslash is an ordinary character.
 pub(crate) fn unix<'p>(path: &'p str, cwd: &str) -> Cow<'p, str> {
     let plain = path.strip_prefix(r"\\?\").unwrap_or(path);
     if let Some((drive, rest)) = drive(plain) {
@@ -147,7 +149,7 @@ pub(crate) fn unix<'p>(path: &'p str, cwd: &str) -> Cow<'p, str> {
     if of_windows && path.contains('\\') { Cow::Owned(path.replace('\\', "/")) } else { Cow::Borrowed(path) }
 }
 
-/// The letter of a drive, and what is behind it.
+/// Splits off the letter of a drive.
 fn drive(path: &str) -> Option<(char, &str)> {
     let mut chars = path.chars();
     let letter = chars.next().filter(char::is_ascii_alphabetic)?;
@@ -155,30 +157,30 @@ fn drive(path: &str) -> Option<(char, &str)> {
     Some((letter, rest.strip_prefix(['/', '\\'])?))
 }
 
-/// What is replaced, and what would put it back.
+/// Returns the changed texts, each with its reversal.
 fn replaced(event: &ParsedEvent<'_>, effects: &ToolEffects) -> Vec<(u32, u32)> {
     let file = effects.writes.first().map_or("", String::as_str);
     let number = |old: u32, new: u32| mark(&format!("{file}\0{old}\0{new}"));
     event.content.edits.iter().map(|edit| (number(edit.old, edit.new), number(edit.new, edit.old))).collect()
 }
 
-/// A path as the score knows it; none where it is nobody's work.
-fn told(path: &str, root: &str, scratch: &str) -> Option<String> {
+/// Returns a path as the score uses it; `None` if it belongs to no work.
+fn path_of_work(path: &str, root: &str, scratch: &str) -> Option<String> {
     let free = is_free(path, root, scratch);
     let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
-    // What is beside the checkout is told whole: it is apart from all of it.
+    // A path outside the checkout stays absolute, which is far from every path of the work.
     let told = below.unwrap_or(path).to_owned();
     (!free && !told.is_empty() && !is_ours(&told)).then_some(told)
 }
 
-/// Tells a text from others.
+/// Returns a number that identifies a text.
 #[expect(clippy::cast_possible_truncation, reason = "half of a hash tells enough apart among a dozen")]
 pub(crate) fn mark(text: &str) -> u32 {
     let hash = fnv([text.as_bytes()]);
     (hash ^ (hash >> 32)) as u32
 }
 
-/// What git and Steadfast keep for themselves, and what tools make, is no work.
+/// Files of git and Steadfast, and build output, are no work.
 fn is_ours(path: &str) -> bool {
     const OURS: [&str; 12] = [
         ".git",
@@ -197,7 +199,7 @@ fn is_ours(path: &str) -> bool {
     path.split('/').any(|part| OURS.contains(&part))
 }
 
-/// Whether a word of a command line is a path.
+/// Returns true if a word of a command line is a path.
 fn is_path(word: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+' | '[' | ']');
     !word.starts_with('-')
@@ -207,7 +209,7 @@ fn is_path(word: &str) -> bool {
         && word.chars().any(char::is_alphabetic)
 }
 
-/// Whether the last part of a path has an ending.
+/// Returns true if the last part of a path has an ending.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.trim_start_matches('.').rsplit_once('.').is_some_and(|(stem, ending)| {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use steadfast_model::Drift;
 
-/// A kind of work that is told by its files and by the words for it.
+/// A kind of work, recognised by its files and by the words for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkTopic {
     Style,
@@ -26,7 +26,7 @@ impl WorkTopic {
         }
     }
 
-    /// What humans say when they mean it.
+    /// Words of a human that mean it.
     fn words(self) -> &'static [&'static str] {
         match self {
             Self::Style => &[
@@ -116,7 +116,7 @@ impl fmt::Display for WorkTopic {
     }
 }
 
-/// The kind of work a path is, where neither the human's words nor the work so far are of that kind.
+/// Returns the kind of work of a path, if neither the human's words nor the work so far are of that kind.
 ///
 /// ```
 /// use steadfast_engine::drift::{WorkTopic, off_topic};

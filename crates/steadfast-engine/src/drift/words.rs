@@ -1,12 +1,12 @@
-//! The words of a text and of a path, as far as they tell one piece of work from another.
+//! The words of a text and of a path that distinguish one piece of work from another.
 
-/// The most words of one prompt.
+/// The most words of a prompt that are used.
 const MOST: usize = 48;
 
-/// The most of a prompt that is looked at, in bytes. Who pastes a log has said what they want before it.
+/// The most bytes of a prompt that are read. A human who pastes a log writes the order before it.
 const LOOKED_AT: usize = 4_000;
 
-/// Words that every prompt has, whatever it is about.
+/// Words that occur in every prompt.
 const COMMON: &str = " \
     about add added after again all also and any are back because been before both build but call can \
     change check code commit could create current did doe doing done each ensure error etc every file \
@@ -16,13 +16,13 @@ const COMMON: &str = " \
     then there these they thing this use using want was were what when where which while will with work \
     would you your ";
 
-/// Names that every code base has, whatever it is about.
+/// Names that occur in every code base.
 const GENERIC: &str = " \
     api app asset base bin client cmd common component config core crate css data dist doc global \
     handler helper hook html index init internal json jsx lib main mjs mod model package page pkg public \
     route server service shared spec src style test toml tsx txt type util view yml ";
 
-/// What a human's prompt is about, in single words, each once.
+/// Returns the words of a prompt that say what it is about, each once.
 pub(crate) fn of_prompt(text: &str) -> Vec<String> {
     let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LOOKED_AT).last().unwrap_or_default();
     let looked = if text.len() <= LOOKED_AT { text } else { &text[..end] };
@@ -38,7 +38,7 @@ pub(crate) fn of_prompt(text: &str) -> Vec<String> {
     words
 }
 
-/// A path says where the work is, and is no description of it.
+/// Paths give the place of the work and no description of it.
 fn is_path(token: &str) -> bool {
     let inner = token.trim_matches(|c: char| !c.is_alphanumeric());
     let ending = inner.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
@@ -46,18 +46,18 @@ fn is_path(token: &str) -> bool {
         || ending.is_some_and(|ending| ending.len() <= 5 && ending.chars().all(char::is_alphanumeric))
 }
 
-/// The words of a path that are its own.
+/// Returns the words of a path that describe it.
 pub(super) fn of_path(path: &str) -> impl Iterator<Item = String> {
     parts(path).filter(|word| !is_among(GENERIC, word))
 }
 
-/// Whether a word is in a list of words.
+/// Returns true if a list of words contains a word.
 fn is_among(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|other| other == word)
 }
 
-/// A text cut where letters end, and where small letters turn into big ones; the plural taken off. Numbers and words of
-/// two letters tell nothing.
+/// Splits a text where letters end and where a lower-case letter meets an upper-case one, and removes the plural.
+/// Numbers and words of two letters are left out.
 fn parts(text: &str) -> impl Iterator<Item = String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();

@@ -1,4 +1,4 @@
-//! What is done: verbs with their object, as a kind of action with what it is about.
+//! Reads actions: verbs with their objects, as kinds of action with the names they apply to.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Word, WordKind};
@@ -8,12 +8,13 @@ use super::order::is_over;
 use super::target::{self, is_of_git, verb};
 use super::{grammar, list};
 
-/// An action of a human's sentence.
+/// A kind of action in a human's sentence, with the names it applies to; no names: all of the kind.
 pub(super) type Action = (ConstraintKind, Vec<String>);
 
-/// The actions that the verbs from here on name, joined by commas and `or`, and by `and` where nothing stands between.
+/// Returns the actions of the verbs from here on, joined by commas and `or`; by `and` only if the two verbs are
+/// adjacent.
 pub(super) fn actions(words: &[Word]) -> Vec<Action> {
-    // `stage or commit`: of two verbs one may be of no matter.
+    // `stage or commit`: one of the two verbs may be of no interest.
     if let [first, or, rest @ ..] = words
         && or.is_one_of(&["or", "nor"])
         && verb(words).is_none()
@@ -32,7 +33,7 @@ pub(super) fn actions(words: &[Word]) -> Vec<Action> {
         }
         at += joined;
     }
-    // `start or stop the dev server`: of two, one may be of no matter.
+    // `start or stop the dev server`: one of the two verbs may be of no interest.
     if let [or, other, the, ..] = &words[at..]
         && !verbs.is_empty()
         && or.is("or")
@@ -64,7 +65,7 @@ fn conjunctions(words: &[Word], joining: &[&str]) -> usize {
     words.iter().position(|word| !joining.contains(&word.text.as_str())).unwrap_or(words.len())
 }
 
-/// Commits or pushes, of all or to certain branches.
+/// Reads a commit or a push: all of them, or those to certain branches.
 pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
     if grammar::fits("git-all", tail).is_some() {
         return vec![(kind, Vec::new())];
@@ -78,7 +79,7 @@ pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
     vec![(kind, named.map(without_remote).collect())]
 }
 
-/// Files that are deleted or renamed.
+/// Reads files that are deleted or renamed.
 pub(super) fn of_files(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
     let object = object(tail, Names::Known);
     // `any branches or files`.
@@ -86,22 +87,22 @@ pub(super) fn of_files(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
     if let Some(or) = or.filter(|_| object.of.is_empty() && !object.general) {
         return of_files(kind, &tail[or + 1..]).into_iter().filter(|(_, of)| of.is_empty()).collect();
     }
-    // `the old code` is in a file, and not one.
+    // `the old code` is a part of a file, not a file.
     let in_one = tail.iter().take(object.len).any(|word| word.is_one_of(&["code", "database", "db"]));
     let named = object.bare || object.general || !object.of.is_empty();
     let whole = !in_one && !object.outside && ends(tail.get(object.len)) && named;
     if whole { vec![(kind, object.of)] } else { Vec::new() }
 }
 
-/// What is changed, by these names. `writes`: a bare verb is about everything.
+/// Reads a change of these names. With `writes`, a verb without an object applies to everything.
 pub(super) fn changed(tail: &[Word], names: Names, writes: bool) -> Vec<Action> {
     use ConstraintKind as K;
     let object = object(tail, names);
-    // `don't change the tests' names`: about something of theirs.
+    // `don't change the tests' names`: this is about the names.
     let next = &tail[object.len..];
-    // `to make them pass` says what for.
+    // `to make them pass` gives the purpose.
     let purpose = skip(next, &["just", "only", "in", "order"]);
-    // The object took the `to` for one of its own.
+    // The object took the `to` as a part of itself.
     let to = object.len > 0 && tail[object.len - 1].is("to");
     let what_for = (to || purpose.first().is_some_and(|word| word.is("to")))
         && purpose
@@ -121,7 +122,7 @@ pub(super) fn changed(tail: &[Word], names: Names, writes: bool) -> Vec<Action> 
     }
 }
 
-/// `commits or branches`: of all that is made, what matters.
+/// `commits or branches`: reads those of the made things that are actions.
 pub(super) fn made_all(tail: &[Word]) -> Vec<Action> {
     let lists = |word: &Word| word.is_one_of(&["or", "nor", "and"]) || word.is_break() && word.raw == ",";
     let mut found = grammar::read("made", tail);
@@ -141,7 +142,7 @@ pub(super) fn added(tail: &[Word]) -> Vec<Action> {
     if named { vec![(ConstraintKind::Touch, what.of)] } else { Vec::new() }
 }
 
-/// `changes`, and to what.
+/// Reads `changes`, with their target.
 pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     let object = object(tail, Names::Known);
     match (object.of.is_empty(), object.outside || object.other) {
@@ -165,7 +166,7 @@ pub(super) fn programs(tail: &[Word]) -> Vec<Action> {
     programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
 }
 
-/// `new files`, `any files`, `extra files in src/`: all of them, and not a certain one.
+/// Returns true for all new files (`new files`, `any files`, `extra files in src/`) and false for a certain one.
 pub(super) fn makes_files(tail: &[Word]) -> bool {
     let words =
         skip(tail, &["any", "new", "more", "additional", "extra", "further", "other", "a", "single", "the", "source"]);
@@ -196,18 +197,18 @@ pub(super) fn is_network(words: &[Word]) -> bool {
     first.first().is_some_and(|word| word.is_one_of(&["network", "internet", "web"]))
 }
 
-/// Whether what follows takes the sentence back, unless the human says otherwise.
+/// Returns true if a condition other than the human's approval follows (`unless`).
 pub(super) fn is_conditional(words: &[Word]) -> bool {
     let condition = words.iter().position(|word| word.is_one_of(&["unless"]));
     condition.is_some_and(|at| !words[at..].iter().any(|word| word.is_in(list("about-human"))))
 }
 
-/// What is run, as an action.
+/// Reads a run of a command.
 pub(super) fn run(words: &[Word]) -> Vec<Action> {
     run_object(words).map(|line| vec![(ConstraintKind::Run, vec![line])]).unwrap_or_default()
 }
 
-/// The command, or the thing with its usual commands, that is run.
+/// Returns the command, or the thing with its usual commands, that is to be run.
 pub(super) fn run_object(words: &[Word]) -> Option<String> {
     let words = list("about-light").skip(words);
     // `the app's migrations`.
@@ -227,7 +228,7 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     }
     let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));
     let end = words.iter().position(|word| word.is_one_of(&["commands", "command", "containers"])).or(end);
-    // `git commands that push`: certain ones.
+    // `git commands that push`: only certain commands.
     if end.and_then(|end| words.get(end + 1)).is_some_and(|word| word.is_one_of(&["that", "which"])) {
         return None;
     }
@@ -235,7 +236,7 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     Some(line.join(" ").to_lowercase())
 }
 
-/// Whether new dependencies are meant, and whether it says that they are new.
+/// Reads dependencies: `Some(true)` if the words say that they are new, `None` if the words are about something else.
 pub(super) fn dependencies(words: &[Word]) -> Option<bool> {
     let words = skip(words, &["any", "a", "an", "in", "the", "some"]);
     let end = words.iter().position(|word| !word.is_in(list("about-adjectives")))?;

@@ -1,5 +1,5 @@
-//! Whether a change that is done is against a must-not: the same constraints as before an action, held against what
-//! really differs.
+//! Checks a finished change against a must-not. The constraints are the same as before an action; they are compared
+//! with the real differences.
 
 use steadfast_model::{Constraint, ConstraintKind};
 
@@ -9,7 +9,7 @@ use crate::policy::{covers, is_manifest};
 /// One file of a change.
 #[derive(Clone, Copy, Debug)]
 pub struct Delta<'a> {
-    /// From the root; of a deleted file, the name it had.
+    /// The path from the root; for a deleted file, its former path.
     pub path: &'a str,
     pub op: DeltaOp<'a>,
     pub added: &'a [&'a str],
@@ -20,14 +20,14 @@ pub struct Delta<'a> {
 pub enum DeltaOp<'a> {
     Wrote,
     Deleted,
-    /// From this name.
+    /// The former name.
     Renamed(&'a str),
 }
 
-/// What cannot be seen in a change is not judged here: a must-not about pushing, or one that nobody understands.
+/// Returns the files that break a must-not, each with what was done to it.
 ///
-/// The files that break it, each with what was done to it. `own` are files that no fence around the work shuts out: the
-/// spec of the work itself.
+/// A must-not about something that a change cannot show, such as a push, is not judged here, and neither is one that
+/// was not understood. `own` are files that no fence around the work shuts out: the spec of the work itself.
 pub fn broken<'a>(must_not: &str, change: &[Delta<'a>], own: &[String]) -> Vec<(&'a str, &'static str)> {
     let mut found: Vec<(&'a str, &'static str)> = Vec::new();
     for constraint in &understood(must_not) {
@@ -42,13 +42,14 @@ pub fn broken<'a>(must_not: &str, change: &[Delta<'a>], own: &[String]) -> Vec<(
     found
 }
 
-/// Files of Steadfast's own, and specs by their usual names: "Only touch `src/auth`" is not about them.
+/// Returns true for files of Steadfast and for specs by their usual names. "Only touch `src/auth`" does not concern
+/// them.
 pub(crate) fn is_ours(path: &str) -> bool {
     let path = path.trim_start_matches("./");
     path.starts_with(".steadfast/") || matches!(path, "SPEC.md" | "SPEC.json")
 }
 
-/// Whether anything of a must-not can be held against a change.
+/// Returns true if a change can break the must-not.
 pub fn can_be_seen(must_not: &str) -> bool {
     use ConstraintKind as K;
     understood(must_not).iter().any(|constraint| {
@@ -56,7 +57,7 @@ pub fn can_be_seen(must_not: &str) -> bool {
     })
 }
 
-/// Paths of a change are relative; the constraint's are, too, wherever the checkout is.
+/// Paths of a change are relative, and so are those of the constraint, wherever the checkout is.
 const ROOT: &str = "/checkout";
 
 fn breaks<'a>(constraint: &Constraint, file: &Delta<'a>) -> Option<(&'a str, &'static str)> {
@@ -84,7 +85,7 @@ fn breaks<'a>(constraint: &Constraint, file: &Delta<'a>) -> Option<(&'a str, &'s
     hit.map(|path| (path, done))
 }
 
-/// Whether a manifest names something that it did not name before.
+/// Returns true if a manifest names a dependency that it did not name before.
 fn new_dependency(file: &Delta<'_>) -> bool {
     let last = file.path.rsplit('/').next().unwrap_or(file.path);
     if !is_manifest(file.path) {

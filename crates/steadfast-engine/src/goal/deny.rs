@@ -1,6 +1,6 @@
-//! What a negation denies (`don't`, `not`, `I don't want`), and what waits for the human's word.
+//! Reads negations (`don't`, `not`, `I don't want`), and actions that have to wait for the human's approval.
 //!
-//! What is not merely to be done is not forbidden: `don't just delete the test`.
+//! An action that is wrong only on its own is not forbidden: `don't just delete the test`.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::Word;
@@ -12,20 +12,20 @@ use super::order::{after, clause_before, is_order, is_over, ordered, unwished};
 use super::target::is_verb;
 use super::{grammar, list};
 
-/// `you could push it now, but don't`: what was spoken of.
+/// `you could push it now, but don't`: reads the action that was mentioned before.
 pub(super) fn left_out(words: &[Word], at: usize) -> Vec<Action> {
     let spoken = (0..at).find(|at| is_verb(&words[*at..]) && !actions(&words[*at..]).is_empty());
     spoken.map(|from| actions(&words[from..at])).unwrap_or_default()
 }
 
-/// What is not to be left: a branch or a place, and not in a state.
+/// Reads a branch or a place that the agent must not leave; a state is neither.
 pub(super) fn stayed(place: &[Word]) -> Vec<Action> {
     let object = object(place, Names::Known);
     let spelled = object.of.iter().any(|name| name.contains('/')) && is_over(&place[object.len..]);
     if spelled { only_these(place) } else { Vec::new() }
 }
 
-/// What an order leaves out: `not the tests`, `but not in gen/`, `not by editing .eslintrc`.
+/// Reads an exception of an order: `not the tests`, `but not in gen/`, `not by editing .eslintrc`.
 pub(super) fn but_not(words: &[Word], at: usize) -> Vec<Action> {
     let rest = &words[at + 1..];
     let verb = ordered(words);
@@ -73,7 +73,7 @@ pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
     let (first, rest) = (unwished(list("order-fillers").skip(words)), skip(&words[at + 1..], &["you"]));
     let ordered =
         first.first().is_some_and(|word| word.is_in(list("approve-asks")) || word.is_one_of(&["let", "let's"]));
-    // Who is to stop before it need not be told whom to ask.
+    // `stop before committing` forbids without naming the human.
     let here = list("order-fillers").skip(clause_before(words, at));
     let stops =
         [first, here].iter().any(|said| said.first().is_some_and(|word| word.is_one_of(&["stop", "pause", "wait"])));

@@ -1,6 +1,6 @@
-//! Sentences that say where, and nowhere else.
+//! Reads sentences that restrict the work to a place.
 //!
-//! What only happens somewhere is no fence: `it only fails in src/auth`.
+//! `it only fails in src/auth` describes and restricts nothing.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::Word;
@@ -15,10 +15,10 @@ pub(super) fn only_these(words: &[Word]) -> Vec<Action> {
     if object.of.is_empty() || object.outside { Vec::new() } else { vec![(ConstraintKind::Only, object.of)] }
 }
 
-/// What `only` here says, with what stands before it in its clause.
+/// Reads `only`, with the words before it in its clause.
 pub(super) fn only(words: &[Word], at: usize) -> Vec<Action> {
     let (before, rest) = (clause_before(words, at), &words[at + 1..]);
-    // `it should only touch src/auth when a token expires` is how code shall be.
+    // `it should only touch src/auth when a token expires` describes the code.
     let it = list("order-fillers")
         .skip(before)
         .first()
@@ -67,7 +67,7 @@ fn is_work(lead: &[Word]) -> bool {
     grammar::fits("work-must", lead).is_some()
 }
 
-/// What follows `just`: `edit main.go, nothing else`; `look`.
+/// Reads the words after `just`: `edit main.go, nothing else`; `look`.
 pub(super) fn just(words: &[Word], at: usize) -> Vec<Action> {
     let rest = &words[at + 1..];
     let first_only = rest.windows(2).any(|pair| pair[0].is("nothing") && pair[1].is("else"))
@@ -78,13 +78,13 @@ pub(super) fn just(words: &[Word], at: usize) -> Vec<Action> {
     if first_only || changed || touches { grammar::read("only-here", rest) } else { grammar::read("looks", rest) }
 }
 
-/// What `stay` says of the changes: `all changes must stay within src/forms`.
+/// Reads `stay` about the changes: `all changes must stay within src/forms`.
 pub(super) fn work_stays(words: &[Word], at: usize) -> Vec<Action> {
     let work = is_work(list("order-fillers").skip(clause_before(words, at)));
     if work { grammar::read("stay", &words[at + 1..]) } else { Vec::new() }
 }
 
-/// What follows `nothing`: `outside web/src should be changed`, `in infra/ may change`.
+/// Reads the words after `nothing`: `outside web/src should be changed`, `in infra/ may change`.
 pub(super) fn nothing_in(rest: &[Word]) -> Vec<Action> {
     let new = rest.first().is_some_and(|word| word.is("new"));
     let object = object(skip(rest, &["new"]), Names::Known);
@@ -99,8 +99,8 @@ pub(super) fn nothing_in(rest: &[Word]) -> Vec<Action> {
     }
 }
 
-/// What an order or leave given to all of it leaves out: `format everything except vendor/`, `all files but README.md can
-/// be changed`.
+/// Reads the exceptions of an order for everything: `format everything except vendor/`, `all files but README.md can be
+/// changed`.
 pub(super) fn all_but(words: &[Word], at: usize) -> Vec<Action> {
     let exception = words[at].is_one_of(&["exception", "excluding"]);
     let before = if exception { &words[..at] } else { clause_before(words, at) };

@@ -1,7 +1,7 @@
-//! What a sentence forbids. Each word that can forbid is looked at with what stands around it; what class of sentences it
-//! makes has its own file.
+//! Reads the prohibitions of a sentence. Every word that can forbid is read with the words around it; each class of
+//! sentences has its own file.
 //!
-//! What is said of anybody but the agent describes code: `the worker must not delete the file`.
+//! A sentence about anyone but the agent describes code: `the worker must not delete the file`.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Word, WordKind, prompt::Sentence};
@@ -19,7 +19,7 @@ pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Ac
     if sentence.asks { asked(words) } else { stated(words) }
 }
 
-/// A sentence up to the text that it speaks of: `add to CONTRIBUTING.md the sentence: do not push to main`.
+/// Returns a sentence up to a text that it quotes: `add to CONTRIBUTING.md the sentence: do not push to main`.
 fn own_words(words: &[Word]) -> &[Word] {
     let colon = words.iter().position(|word| word.is_break() && word.raw == ":");
     let Some(colon) = colon else { return words };
@@ -46,7 +46,7 @@ fn stated(words: &[Word]) -> Vec<Action> {
             add(grammar::at_word(words, at));
         }
     }
-    // What stands between is a list: `[possible values: read-only, …]`.
+    // The clauses between the first and the last are a list: `[possible values: read-only, …]`.
     let mut clauses = words.split(Word::is_break).filter(|clause| !clause.is_empty());
     for clause in clauses.next().into_iter().chain(clauses.next_back()) {
         add(grammar::read("whole", clause));
@@ -57,7 +57,8 @@ fn stated(words: &[Word]) -> Vec<Action> {
     found
 }
 
-/// `can you please not push this?` and `leave it to me, ok?` are no questions, and what stands before a colon is none.
+/// Reads a sentence with a question mark. `can you please not push this?` and `leave it to me, ok?` are orders, and so
+/// are the words before a colon.
 fn asked(words: &[Word]) -> Vec<Action> {
     // `hey, could you not …?`
     let from = words.iter().position(|word| !word.is_break() && !word.is_in(list("order-fillers"))).unwrap_or(0);
@@ -82,7 +83,7 @@ fn asked(words: &[Word]) -> Vec<Action> {
     }
 }
 
-/// What cannot be done without something, which is not the human's word.
+/// Returns true if an action is impossible without something other than the human's approval.
 pub(super) fn is_impossible(rest: &[Word]) -> bool {
     let clause = rest.iter().position(|word| word.is_break() && word.raw != ",").map_or(rest, |end| &rest[..end]);
     match clause.iter().position(|word| word.is_one_of(&["without", "unless", "because"])) {
@@ -91,7 +92,7 @@ pub(super) fn is_impossible(rest: &[Word]) -> bool {
     }
 }
 
-/// `(no changes)` says how something is, not how it shall be.
+/// `(no changes)` describes; it forbids nothing.
 pub(super) fn is_aside(words: &[Word], at: usize) -> bool {
     at > 0 && words[at - 1].raw == "(" && words[at - 1].is_break()
 }
@@ -101,7 +102,7 @@ pub(super) fn done_or_noun(rest: &[Word]) -> Vec<Action> {
     if done.is_empty() { grammar::read("noun", rest) } else { done }
 }
 
-/// Who is told to stop something is told so however often they did it.
+/// Reads an order to stop something, without the words about how often it happened.
 pub(super) fn until_how_often(rest: &[Word]) -> Vec<Action> {
     let often = |word: &Word| {
         word.is_one_of(&["automatically", "after", "every", "all", "constantly", "again", "each", "before"])
@@ -109,7 +110,8 @@ pub(super) fn until_how_often(rest: &[Word]) -> Vec<Action> {
     actions(&rest[..rest.iter().skip(1).position(often).map_or(rest.len(), |at| at + 1)])
 }
 
-/// A sentence that orders something may say how not to do it; one about something else describes it.
+/// Returns true if the sentence is an order, which may say what to do without. A sentence about something else
+/// describes it.
 fn may_go_without(words: &[Word], at: usize) -> bool {
     let negated = words[..at].iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["never", "not", "no"]));
     let of_something = words[..at].iter().any(|word| word.is_one_of(&["that", "which", "who"]));
@@ -118,7 +120,7 @@ fn may_go_without(words: &[Word], at: usize) -> bool {
     !is_about_something(words) && !negated && !of_something && !told
 }
 
-/// What follows `without`, where somebody is told to do something so.
+/// Reads the words after `without` in an order.
 pub(super) fn without(words: &[Word], at: usize) -> Vec<Action> {
     use ConstraintKind as K;
     // `tests for the case without network`.
@@ -126,14 +128,14 @@ pub(super) fn without(words: &[Word], at: usize) -> Vec<Action> {
         return Vec::new();
     }
     let rest = &words[at + 1..];
-    // `this has to work without new dependencies` is for whoever makes it work.
+    // `this has to work without new dependencies` is an order, too.
     let this = words.first().is_some_and(|word| word.is_one_of(&["this", "it", "that"]));
     let ordered = ordered(words).is_some() || is_order(words, at);
     let may = may_go_without(words, at);
     let told =
         ["tell", "answer", "explain", "show", "find", "describe", "analyse", "analyze", "look", "review", "check"];
     let keeps = |kind: K| match kind {
-        // `return without writing` is how code shall be; who is to answer is to do nothing else.
+        // `return without writing` describes the code; in an order to answer or look it forbids changes.
         K::Write => may && words.iter().any(|word| word.is_one_of(&told)),
         K::Dependencies => may || this,
         // `it runs without docker`.
@@ -143,7 +145,7 @@ pub(super) fn without(words: &[Word], at: usize) -> Vec<Action> {
     done_or_noun(rest).into_iter().filter(|(kind, _)| keeps(*kind)).collect()
 }
 
-/// `commit nothing`, `touch nothing outside src/`: as `commit anything`, denied.
+/// `commit nothing`, `touch nothing outside src/`: read like `commit anything`, denied.
 pub(super) fn does_nothing(words: &[Word], at: usize) -> Vec<Action> {
     if at == 0 || !is_order(words, at - 1) || !is_verb(&words[at - 1..]) {
         return Vec::new();

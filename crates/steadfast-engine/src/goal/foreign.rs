@@ -1,18 +1,19 @@
-//! Prompts in other languages that look as if they forbid something. Nothing is read out of them: the human is told once
-//! that this was not understood.
+//! Finds prompts in other languages that seem to forbid something. They are not read further: Steadfast tells the human
+//! once that it did not understand them.
 //!
-//! A word that denies has to stand near one for what is denied, in a clause that is no question and describes nothing.
+//! A word of denial has to be close to a word for the denied action, in a clause that is not a question and describes
+//! nothing.
 
 use super::list;
 
-/// Where a long text is looked at, in bytes from both of its ends.
+/// The bytes read at each end of a long text.
 const LOOKED_AT: usize = 8_000;
-/// How far apart the two words may be.
+/// The greatest distance between the two words.
 const NEAR: usize = 4;
 
 const LANGUAGES: &str = include_str!("languages.txt");
 
-/// The language in which a text seems to forbid something.
+/// Returns the language in which a text seems to forbid something.
 pub(crate) fn forbids(text: &str) -> Option<&'static str> {
     let text = if text.len() > 2 * LOOKED_AT {
         let (head, tail) = (text.floor_char_boundary(LOOKED_AT), text.ceil_char_boundary(text.len() - LOOKED_AT));
@@ -32,7 +33,7 @@ pub(crate) fn forbids(text: &str) -> Option<&'static str> {
     languages.find(|language| clauses.iter().any(|clause| language.is_denied(clause))).map(|found| found.name)
 }
 
-/// What stands in backticks, fences and quotes is spoken of.
+/// Removes code, fences and quotations, which the human only mentions.
 fn without_code(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut fenced = false;
@@ -48,7 +49,7 @@ fn without_code(text: &str) -> String {
     kept
 }
 
-/// The clauses of a text, those of questions apart.
+/// Returns the clauses of a text without those of questions.
 fn clauses(text: &str) -> Vec<&str> {
     const ENDS: [char; 8] = ['.', '!', '\n', '。', '！', ';', '；', '…'];
     let mut found = Vec::new();
@@ -95,13 +96,13 @@ impl Language {
                 None => word == *other,
             })
         };
-        // `nur src/auth ändern`: a path is as good as a noun.
+        // `nur src/auth ändern`: a path counts as a noun.
         let done = |word: &str| denied(word) || word.contains('/');
         let near = |at: usize| {
             let (from, to) = (at.saturating_sub(NEAR), own.len().min(at + NEAR + 1));
             (from..to).any(|other| other != at && done(own[other]))
         };
-        // One word of another language is no sentence in this one.
+        // A single foreign word does not make a sentence of that language.
         let is_its = |word: &str| {
             let alone = !list("foreign-shared").has(word);
             !word.is_ascii() || alone && (denies(word) || denied(word) && !english(word))
@@ -120,7 +121,7 @@ fn chinese(clause: &str) -> bool {
     else {
         return false;
     };
-    // `用户不能删除…`: somebody else cannot.
+    // `用户不能删除…`: this is about other people.
     let lead = clause[..at].trim();
     let own = lead.is_empty() || list("zh-before").iter().any(|word| lead.ends_with(word[0])) || lead.is_ascii();
     let rest = &clause[at + deny.len()..];
@@ -129,7 +130,7 @@ fn chinese(clause: &str) -> bool {
 }
 
 fn japanese(clause: &str) -> bool {
-    // `表示されないです` says how it is; `ユーザーが…` who does it.
+    // `表示されないです` describes; `ユーザーが…` names another actor.
     let clause = clause.replace("ないです", "").replace("ないでしょう", "");
     let Some(at) = list("ja-denies").iter().filter_map(|deny| clause.rfind(deny[0])).max() else { return false };
     let before = &clause[..at];

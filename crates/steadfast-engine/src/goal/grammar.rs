@@ -1,15 +1,15 @@
-//! The evaluator of `rules.txt`: which phrase forbids what.
+//! The evaluator of `rules.txt`, which lists the phrases that forbid something.
 //!
-//! A section is a list of rows, and the first row that fits counts: `pattern => outcome`, or a phrase alone. With `->` the next rows are tried
-//! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
-//! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
+//! A section is a list of rows: `pattern => outcome`, or a phrase alone. The first row that fits counts. With `->` the
+//! next rows are tried if the outcome finds nothing. The section `word` is read at every word of a sentence; its rows
+//! are `guard :: pattern => outcome`. The guard tests the words before that word in its clause: it is the name of a
+//! function, or a pattern for all of them. After `said ` it is a pattern for all of the sentence before the word. Other
+//! sections with guards are read at the word where they are used. `<name>` in a pattern is a function below or a section
+//! of phrases.
 //!
-//! After `said ` the guard is a pattern for all of the sentence before the word. A section that has guards is read at the word
-//! where it is asked for. `<name>` in a pattern is a function below or a section of phrases.
-//!
-//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/kinds` behind it: those of
-//! the list `kinds-…` are kept. `&` joins two of them, and
-//! `|` takes the second where the first finds nothing. It reads what the pattern is about.
+//! An outcome is `+kind`, `+kind:name`, a section, or a function below. It reads the words that the pattern is about.
+//! With `/name` behind it, only kinds of the list `kinds-name` are kept. `&` joins two outcomes; `|` takes the second
+//! one if the first finds nothing.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -24,10 +24,10 @@ use super::{LISTS, action, deny, fence, forbid, human_only, noun, object, order,
 
 const RULES: &str = include_str!("rules.txt");
 
-/// Whether something stands around the word here.
-type Stands = fn(&[Word], usize) -> bool;
+/// Tells whether the words around a word are of a kind.
+type WordTest = fn(&[Word], usize) -> bool;
 
-/// Reads words, or a word in its sentence with what stands around it.
+/// Reads words, or a word together with the words around it.
 #[derive(Clone, Copy)]
 enum Reader {
     Section(&'static str),
@@ -44,10 +44,10 @@ enum Outcome {
 }
 
 enum Guard {
-    Is(Stands),
-    /// All of the clause before the word.
+    Is(WordTest),
+    /// Matches all of the clause before the word.
     Before(Pattern),
-    /// All of the sentence before the word.
+    /// Matches all of the sentence before the word.
     Said(Pattern),
 }
 
@@ -55,38 +55,38 @@ struct Row {
     guards: Vec<Guard>,
     pattern: Pattern,
     outcome: Outcome,
-    /// The next rows are tried where this one finds nothing.
-    goes_on: bool,
+    /// If this row finds nothing, the next rows are tried.
+    continues: bool,
 }
 
-/// The rows of a section, in order, and which of them a word can begin.
+/// The rows of a section in order, indexed by the words that they can begin with.
 #[derive(Default)]
 struct Section {
     rows: Vec<Row>,
     by_first: HashMap<&'static str, Vec<usize>>,
-    /// It is read at the word where it is asked for, not at what a pattern is about.
+    /// The section is read at the word where it is used, not at the words that a pattern is about.
     is_guarded: bool,
 }
 
 static GRAMMAR: LazyLock<HashMap<&'static str, Section>> = LazyLock::new(|| parse().unwrap_or_default());
 
-/// What the words say, as this section of the rules reads them.
+/// Reads words by a section of the rules.
 pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
     let found = GRAMMAR.get(section).into_iter().flat_map(|section| &section.rows);
     first(found, words, 0)
 }
 
-/// Where a phrase of this section fits.
+/// Returns the match if a phrase of this section fits.
 pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<PatternMatch<'w>> {
     GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
 }
 
-/// How many words a phrase of this section takes.
+/// Returns the number of words that a phrase of this section takes.
 pub(super) fn taken(section: &str, words: &[Word]) -> Option<usize> {
     fits(section, words).map(|found| words.len() - found.rest.len())
 }
 
-/// What the word here forbids, with what stands around it.
+/// Reads the prohibition that a word makes, together with the words around it.
 pub(super) fn at_word(words: &[Word], at: usize) -> Vec<Action> {
     let Some(section) = GRAMMAR.get("word") else { return Vec::new() };
     let rows = section.by_first.get(words[at].text.as_str()).into_iter().flatten();
@@ -102,14 +102,14 @@ fn first<'r>(rows: impl Iterator<Item = &'r Row>, words: &[Word], at: usize) -> 
             Guard::Is(is) => is(words, at),
             Guard::Said(pattern) => pattern.is(&words[..at]).is_some(),
             Guard::Before(pattern) => pattern.is(before).is_some_and(|found| {
-                // A pattern that takes all of the clause is about what it marks.
+                // A pattern for all of the clause is about the part that it marks.
                 about = if found.about.is_empty() { about } else { found.about };
                 true
             }),
         });
         if fits {
             let actions = row.outcome.of(words, at, about);
-            if !row.goes_on || !actions.is_empty() {
+            if !row.continues || !actions.is_empty() {
                 return actions;
             }
         }
@@ -170,7 +170,7 @@ impl Outcome {
     }
 }
 
-/// The rules as sections. `Err` is what is unknown in them.
+/// Parses the rules into sections. `Err` is an unknown name in them.
 fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
     let lines = || RULES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let titled = |line: &'static str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
@@ -203,7 +203,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
             guards: guards.map(guard).collect::<Result<_, _>>()?,
             pattern: Pattern::of(pattern.trim(), &LISTS, slot)?,
             outcome: Outcome::parse(outcome, &sections)?,
-            goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
+            continues: arrow.is_some_and(|at| line[at..].starts_with("->")),
         };
         let section = grammar.entry(name).or_default();
         section.is_guarded |= fits.contains("::");
@@ -215,7 +215,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
     Ok(grammar)
 }
 
-/// What rows may call.
+/// The functions that rows may call.
 const READERS: [(&str, Reader); 45] = [
     ("actions", Reader::Words(actions)),
     ("added", Reader::Words(action::added)),
@@ -267,7 +267,7 @@ const READERS: [(&str, Reader); 45] = [
     ("work_stays", Reader::At(fence::work_stays)),
 ];
 
-const GUARDS: [(&str, Stands); 6] = [
+const GUARDS: [(&str, WordTest); 6] = [
     ("order", order::is_order),
     ("wish", order::is_wish),
     ("no-aside", |words, at| !forbid::is_aside(words, at)),
@@ -276,12 +276,12 @@ const GUARDS: [(&str, Stands); 6] = [
     ("only-order", |words, at| at > 0 && words[at - 1].is("only") && order::is_order(words, at - 1)),
 ];
 
-/// Whether a word is there that fits.
+/// Takes one word if it fits.
 fn one(words: &[Word], fits: impl Fn(&Word) -> bool) -> Option<usize> {
     words.first().is_some_and(fits).then_some(1)
 }
 
-/// It takes no words.
+/// Takes no words, only tests.
 fn look(fits: bool) -> Option<usize> {
     fits.then_some(0)
 }

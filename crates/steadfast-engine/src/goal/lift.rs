@@ -1,5 +1,5 @@
-//! What a sentence allows again: a plain order to do it, leave given for it, or a correction. "Just look, change nothing" is
-//! about the request it stands in: the next request for a change is leave.
+//! Reads what a sentence allows again: a plain order to do it, a permission, or a correction. "Just look, change
+//! nothing" applies to its own request; the next request for a change lifts it.
 
 use steadfast_model::{Constraint, ConstraintKind};
 use steadfast_words::{Word, WordKind, prompt::Sentence};
@@ -46,12 +46,12 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
             found.extend(granted);
             continue;
         }
-        // `fix the conflicts in app.py` is about the conflicts.
+        // `fix the conflicts in app.py` orders nothing but the conflicts to be fixed.
         let what = skip(&order[1..], &["the", "a", "my", "our", "this", "these", "any", "all", "in", "existing"]);
         let direct = what.first().is_some_and(|word| target::path(word).is_some() || target::is_code(word))
             || target::named(what).is_some()
             || what.get(1).is_some_and(target::is_place);
-        // How a commit is made does not matter to whether.
+        // The manner of a commit does not change whether it is allowed.
         let order = order.iter().position(|word| word.is("with")).map_or(order, |with| &order[..with]);
         for (kind, of) in actions(order) {
             if kind == ConstraintKind::Touch && !direct {
@@ -68,13 +68,13 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     found
 }
 
-/// What an order names besides: a place that a fence shuts out, a package that no new dependency may be.
+/// Reads the other names of an order: a place outside the fence, a package excepted from "no new dependencies".
 fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
     if clause.iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "not", "never", "only"])) {
         return Vec::new();
     }
-    // `as in`, `like the one in src/a.ts`: a pattern to follow.
+    // `as in`, `like the one in src/a.ts`: an example to follow.
     if clause.windows(2).any(|pair| !pair[0].is("you") && pair[1].is("like")) {
         return Vec::new();
     }
@@ -94,7 +94,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     if !named.is_empty() {
         found.push((K::Only, named));
     }
-    // `touch anything`: no fence is left.
+    // `touch anything`: the fence is gone.
     if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| target::path(word).is_some()) {
         found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
     }
@@ -102,7 +102,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         let files: Vec<String> = order.iter().filter_map(target::path).collect();
         found.extend((!files.is_empty()).then_some((K::Create, files)));
     }
-    // `add lodash`: a name that is no package lets nothing pass.
+    // `add lodash`: a name that cannot be a package's allows nothing.
     if first.is_some_and(|word| word.is_one_of(&["add", "install", "use"])) {
         let names =
             order.iter().skip(1).filter(|word| !word.is_one_of(&["and", "the", "a", "an", "package", "library"]));
@@ -114,14 +114,14 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     found
 }
 
-/// A name that can be a package's.
+/// Returns a word that can be the name of a package.
 fn package(word: &Word) -> Option<String> {
     let plain = matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_in(list("lift-words"));
     let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
     (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }
 
-/// Leave that stands behind what it is given for: `pushing is fine now`, `the tests can be edited`, `with the commit`.
+/// Reads a permission behind its action: `pushing is fine now`, `the tests can be edited`, `with the commit`.
 fn granted(order: &[Word], leave: bool) -> Vec<Action> {
     if let [with, rest @ ..] = order
         && leave
@@ -132,7 +132,7 @@ fn granted(order: &[Word], leave: bool) -> Vec<Action> {
     grammar::read("granted", order)
 }
 
-/// Whether a sentence orders something to be made: more than words.
+/// Returns true if a sentence orders a result other than an answer in words.
 pub(super) fn makes_something(sentence: &Sentence) -> bool {
     let talk = ["plan", "summary", "report", "list", "comment", "proposal", "design"];
     !sentence.asks
@@ -144,7 +144,7 @@ pub(super) fn makes_something(sentence: &Sentence) -> bool {
         })
 }
 
-/// What is ordered, and whether leave was given for it.
+/// Returns the ordered words, and whether they are a permission.
 fn ordered(clause: &[Word]) -> (&[Word], bool) {
     let mut rest = list("lift-fillers").skip(clause);
     let mut leave = false;
@@ -155,7 +155,7 @@ fn ordered(clause: &[Word]) -> (&[Word], bool) {
     (rest, leave)
 }
 
-/// The clauses of a sentence: between breaks, and between orders joined by `and` or `then`.
+/// Splits a sentence into clauses: at breaks, and between orders joined by `and` or `then`.
 fn clauses(words: &[Word]) -> Vec<&[Word]> {
     let mut clauses = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -171,10 +171,10 @@ fn clauses(words: &[Word]) -> Vec<&[Word]> {
     clauses
 }
 
-/// Whether a prompt asks for a change, or says yes to one.
+/// Returns true if a prompt asks for a change or agrees to one.
 ///
-/// `let's try implementing this`, `can we change the text?` and `yes` do; `why was it changed?` and `does the test change
-/// anything?` do not.
+/// True: `let's try implementing this`, `can we change the text?` and `yes`. False: `why was it changed?` and `does the
+/// test change anything?`.
 pub(super) fn wants_change(sentences: &[Sentence]) -> bool {
     sentences.iter().filter(|sentence| !sentence.pasted).any(asks)
 }
@@ -195,7 +195,7 @@ fn is_change(word: &Word) -> bool {
     })
 }
 
-/// Whether a sentence corrects what was said: `actually, commit`.
+/// Returns true if a sentence corrects an earlier one: `actually, commit`.
 fn corrects(words: &[Word]) -> bool {
     let said = words
         .iter()
@@ -204,7 +204,7 @@ fn corrects(words: &[Word]) -> bool {
     list("correct-turns").at(words) > 0 || list("correct-turns").at(&words[from.min(words.len())..]) > 0
 }
 
-/// Makes two sentences of one that corrects itself: what was said, and what counts.
+/// Splits a sentence that corrects itself into the part before the correction and the part that counts.
 pub(super) fn split(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let mut all = Vec::with_capacity(sentences.len());
     for sentence in sentences {
@@ -222,7 +222,7 @@ pub(super) fn split(sentences: Vec<Sentence>) -> Vec<Sentence> {
     all
 }
 
-/// Takes out of what was forbidden before in the same text what a correction allows.
+/// Removes from the constraints of the same text those that a correction allows.
 pub(super) fn take_back(sentence: &Sentence, allowed: &[Lift], constraints: &mut Vec<Constraint>) {
     if !corrects(&sentence.words) {
         return;
@@ -236,7 +236,7 @@ pub(super) fn take_back(sentence: &Sentence, allowed: &[Lift], constraints: &mut
     }
 }
 
-/// A sentence that lifts a constraint, as the reader of prompts hears it. None: it is lifted with a command only.
+/// Returns a sentence that lifts a constraint when a human writes it. `None`: only a command lifts it.
 pub fn leave(constraint: &Constraint) -> Option<String> {
     use ConstraintKind as K;
     let of = constraint.of.first().map_or("", String::as_str);

@@ -1,8 +1,8 @@
-//! What a human's prompt says of the goal: what it is for, which paths it names, what it forbids and what it allows
-//! again. A small reader of words: no model, no regular expressions, the same text always gives the same.
+//! Reads a human's prompt for the goal: its task, the paths it names, its prohibitions and permissions. The reader is
+//! small: no model, no regular expressions; the same text always gives the same result.
 //!
-//! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
-//! a refusal nobody understands.
+//! It prefers to miss a constraint over inventing one. A missed constraint changes nothing for the human; an invented
+//! one causes a refusal that the human cannot explain.
 
 mod action;
 mod broken;
@@ -42,31 +42,31 @@ use steadfast_words::prompt::{self as words, Sentence, sentences};
 use steadfast_words::{Phrases, Vocabulary, Word};
 pub use tree::found;
 
-/// What a text of a human says.
+/// The meaning of a human's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Unnumbered.
+    /// Constraints, without their numbers.
     pub constraints: Vec<Constraint>,
     pub lifts: Vec<Lift>,
-    /// Paths it names, those that it forbids apart.
+    /// Paths it names, without those that it forbids.
     pub paths: Vec<String>,
-    /// What it calls by its name without saying where it is.
+    /// Names in the text that are no paths.
     pub names: Vec<String>,
-    /// It asks for changes.
+    /// The text asks for changes.
     pub wants_change: bool,
 }
 
-/// What is allowed again.
+/// A permission that lifts a constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lift {
     pub kind: ConstraintKind,
-    /// None: all of the kind.
+    /// Names it applies to; empty: all of the kind.
     pub of: Vec<String>,
 }
 
 static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("words.txt")));
 
-/// A list of `words.txt`.
+/// Returns a list of `words.txt`.
 fn list(name: &str) -> &'static Phrases {
     LISTS.list(name)
 }
@@ -74,10 +74,10 @@ fn list(name: &str) -> &'static Phrases {
 /// The most constraints of one prompt.
 const CONSTRAINTS: usize = 12;
 
-/// What Claude Code says for the human who left plan mode. What follows is the agent's own plan.
+/// The text that Claude Code sends for a human who leaves plan mode. The agent's own plan follows it.
 pub(crate) const PLAN: &str = "Implement the following plan:";
 
-/// Reads what a human said.
+/// Reads a human's text.
 pub fn read(text: &str) -> Said {
     if text.trim_start().starts_with(PLAN) {
         return Said { wants_change: true, ..Said::default() };
@@ -94,7 +94,7 @@ pub fn read(text: &str) -> Said {
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
-        // What is named to be left alone is not where the work is.
+        // A name in a prohibition is not a place of the work.
         if !sentence.pasted && forbidden.iter().all(|(kind, _)| *kind == ConstraintKind::Only) {
             said.names.extend(name::names(&sentence.words));
         }
@@ -121,20 +121,21 @@ pub fn read(text: &str) -> Said {
     said.names.truncate(name::NAMES);
     fence(&mut said);
     keep_to_the_order(&mut said, &sentences);
-    // A fence may be drawn twice in one sentence.
+    // A sentence may contain the same fence twice.
     dedup(&mut said.constraints, |found| (found.kind, found.of.clone()));
-    // Who forbids and allows the same in one breath forbids it.
+    // A text that forbids and allows the same forbids it.
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
     lifts.retain(|lift| {
-        // What a fence is widened by in the same breath is what it is about.
+        // A path allowed in the same text as a fence is what the fence is about.
         let same = constraints.iter().any(|constraint| constraint.kind == lift.kind);
         !(same || fenced && lift.kind == ConstraintKind::Touch)
     });
     said
 }
 
-/// A command of the host that a human typed: `/commit`, `/commit-push-pr`. It is leave for what it is called by.
+/// Reads a host command that a human typed, such as `/commit` or `/commit-push-pr`, as a permission for the actions in
+/// its name.
 fn command(text: &str) -> Option<Said> {
     let mut words = text.trim().strip_prefix('/')?.split_whitespace();
     let name = words.next().filter(|name| !name.contains('/'))?;
@@ -147,8 +148,8 @@ fn command(text: &str) -> Option<Said> {
     (!lifts.is_empty()).then(|| Said { lifts, ..Said::default() })
 }
 
-/// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
-/// else they want.
+/// Drops "no changes" from a text that orders a change, such as `Update the README, no code changes`. A human who wants
+/// no change at all says for how long, or what to do instead.
 fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
     if !sentences.iter().filter(|sentence| !sentence.pasted).any(lift::makes_something) {
         return;
@@ -158,14 +159,14 @@ fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
     said.constraints.retain(|found| found.kind != ConstraintKind::Write || meant(&found.said));
 }
 
-/// What a text forbids that was written to forbid something. A bare verb or noun is understood, too: `commit`.
+/// Reads a text that was written to forbid something. A verb or noun alone counts, too: `commit`.
 pub fn understood(text: &str) -> Vec<Constraint> {
     let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
     let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty()).unwrap_or_default();
     found.into_iter().map(|constraint| Constraint { said: truncate_line(text, Goal::SAID), ..constraint }).collect()
 }
 
-/// What a plan's must-nots forbid, as far as an action shows it.
+/// Returns the constraints of a plan's must-nots, as far as an action can show them.
 pub(crate) fn must_nots(brief: &Brief) -> Vec<Constraint> {
     let mut found: Vec<Constraint> =
         brief.must_nots.iter().flat_map(|text| understood(text)).take(CONSTRAINTS).collect();
@@ -176,7 +177,8 @@ pub(crate) fn must_nots(brief: &Brief) -> Vec<Constraint> {
     found
 }
 
-/// `nothing else` is about what else the text names. Where it names nothing, nobody knows what that would be.
+/// `nothing else` restricts the work to the paths in the same text. If the text names none, the fence has no meaning
+/// and is dropped.
 fn fence(said: &mut Said) {
     let paths = said.paths.clone();
     for constraint in &mut said.constraints {
@@ -187,7 +189,7 @@ fn fence(said: &mut Said) {
     said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
 }
 
-/// Keeps the first of each.
+/// Keeps the first of equal entries.
 fn dedup<T, K: PartialEq>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
     let mut seen: Vec<K> = Vec::new();
     all.retain(|one| {
@@ -200,7 +202,7 @@ fn dedup<T, K: PartialEq>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
     });
 }
 
-/// The text of an event that says what a session is for. Only the human in the main thread is heard.
+/// Returns the text of an event that can set the goal. Only the human in the main thread counts.
 pub(crate) fn text(event: &Event) -> Option<&str> {
     match &event.kind {
         EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if event.agent.is_none() => Some(text),
@@ -209,14 +211,14 @@ pub(crate) fn text(event: &Event) -> Option<&str> {
     }
 }
 
-/// Names are looked for in the tree, those apart that were found.
+/// Names that the goal does not know yet are looked up in the tree.
 pub(crate) fn needs(state: &State, event: &ParsedEvent<'_>) -> Needs {
     let is_known = |name: &String| state.goal.iter().flat_map(|goal| &goal.found).any(|found| found.name == *name);
     let found = event.said().is_some_and(|said| !said.names.iter().all(is_known));
     Needs { found, ..Needs::default() }
 }
 
-/// What an event does to a session's goal.
+/// Returns the changes of an event to a session's goal.
 pub(crate) fn changes(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
     let found = match &facts.found {
         Fact::Known(found) => found.as_slice(),
@@ -250,7 +252,7 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[NamedPath]) -> Vec<
     };
     match goal {
         None if is_task(text) => changes.push(goal_set(text, &said.paths, found)),
-        // What is named later belongs to it, too.
+        // Paths named later belong to the goal, too.
         Some(goal) if is_new(goal) => {
             let scope: Vec<String> = goal.scope.iter().chain(&said.paths).cloned().collect();
             let found: Vec<NamedPath> = goal.found.iter().chain(found).cloned().collect();
@@ -271,19 +273,19 @@ fn goal_set(text: &str, paths: &[String], found: &[NamedPath]) -> Change {
     Change::GoalSet { text: truncate_line(text, Goal::TEXT), scope, found }
 }
 
-/// A greeting or a `/command` is no task.
+/// Returns false for a greeting or a `/command`.
 fn is_task(text: &str) -> bool {
     let text = text.trim();
     !text.starts_with('/') && text.split_whitespace().nth(1).is_some()
 }
 
-/// Whether a prompt asks for changes, where an earlier one wanted none.
+/// Returns true if a prompt asks for changes and so ends an earlier "change nothing".
 fn is_leave(said: &Said) -> bool {
     let forbids = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Write);
     !forbids && said.wants_change
 }
 
-/// The constraints of earlier prompts that no longer hold.
+/// Returns the changes that lift constraints of earlier prompts.
 fn lifted(state: &State, said: &Said, leave: bool) -> Vec<Change> {
     let mut changes = Vec::new();
     let fenced_anew = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
@@ -307,7 +309,7 @@ fn lifted(state: &State, said: &Said, leave: bool) -> Vec<Change> {
     changes
 }
 
-/// The number of the first constraint that a text would lift, were it the human's.
+/// Returns the number of the first constraint that a text would lift if a human had written it.
 pub(crate) fn would_lift(state: &State, text: &str) -> Option<u32> {
     if state.constraints().is_empty() {
         return None;
@@ -320,23 +322,23 @@ pub(crate) fn would_lift(state: &State, text: &str) -> Option<u32> {
     })
 }
 
-/// What a lift leaves of a constraint.
+/// Returns the part of a constraint that remains after a permission.
 fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
     use ConstraintKind as K;
     match (constraint.kind, lift.kind) {
-        // What is named is allowed, and nothing else of the kind.
+        // Only the named ones are allowed, not all of the kind.
         (K::Dependencies, K::Dependencies) | (K::Install, K::Install) | (K::Create, K::Create)
             if !lift.of.is_empty() =>
         {
             constraint.of.extend(lift.of.iter().map(|name| format!("except {name}")));
         }
         (K::Only, K::Only | K::Touch) if lift.of.is_empty() && lift.kind == K::Only => return None,
-        // A path that may be touched is inside the fence from now on.
+        // The allowed path is inside the fence from now on.
         (K::Only, K::Touch | K::Only) => {
             constraint.of.extend(lift.of.iter().cloned());
             dedup(&mut constraint.of, String::clone);
         }
-        // `push it` is not yet `force-push it`.
+        // `push it` does not yet allow `force-push it`.
         (K::Push, K::Push) if lift.of.is_empty() => return (!constraint.of.is_empty()).then_some(constraint),
         (kind, lifted) if kind != lifted => {}
         _ if lift.of.is_empty() || constraint.of.is_empty() => return None,

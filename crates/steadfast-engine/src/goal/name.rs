@@ -1,4 +1,4 @@
-//! What a human calls by its name without saying where it is: `TokenStore`, `token_store`, the token module.
+//! Finds names without a path: `TokenStore`, `token_store`, the token module.
 
 use steadfast_words::{Word, WordKind};
 
@@ -8,13 +8,13 @@ use super::target;
 /// The most names of one prompt.
 pub(super) const NAMES: usize = 12;
 
-/// The names in a sentence.
+/// Returns the names in a sentence.
 pub(super) fn names(words: &[Word]) -> Vec<String> {
     let mut all = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let is_part =
             || words.get(at + 1).is_some_and(|next| next.is_in(list("name-parts"))) && !word.is_in(list("name-light"));
-        // Most words are plain ones, and are told by that.
+        // This test rejects most words at little cost.
         let is_one = match word.kind {
             WordKind::Code => true,
             WordKind::Plain => is_snake(&word.raw) || is_camel(&word.raw) || is_part(),
@@ -27,7 +27,7 @@ pub(super) fn names(words: &[Word]) -> Vec<String> {
     all
 }
 
-/// `TokenStore::open(path)`, `store.open()`: each part may be what a file is called.
+/// `TokenStore::open(path)`, `store.open()`: each part may be the name of a file.
 fn parts(word: &Word) -> impl Iterator<Item = &str> {
     let called = word.raw.split('(').next().unwrap_or_default();
     let is_plain = word.kind == WordKind::Plain;
@@ -35,7 +35,7 @@ fn parts(word: &Word) -> impl Iterator<Item = &str> {
     all.filter(move |part| !is_plain || *part == called || is_snake(part) || is_camel(part))
 }
 
-/// Long enough to be told from any other word, and nothing but a name.
+/// Returns true for a word that is long enough and cannot be anything but a name.
 fn is_name(part: &str) -> bool {
     part.len() > 2
         && part.len() < 80
@@ -47,7 +47,7 @@ fn is_snake(part: &str) -> bool {
     part.trim_matches('_').contains('_')
 }
 
-/// A hump in the middle: neither `Token` nor `HTTP`.
+/// Returns true if a capital follows a small letter: not `Token`, not `HTTP`.
 fn is_camel(part: &str) -> bool {
     part.chars().zip(part.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
 }

@@ -1,6 +1,6 @@
-//! What is done, by its noun: `no commits`, `without changes to docs/`, `leave the merge to me`.
+//! Reads actions that are named by a noun: `no commits`, `without changes to docs/`, `leave the merge to me`.
 //!
-//! What there is or was, is none: `no network is the reason`.
+//! A noun for something that exists or existed is no action: `no network is the reason`.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Word, WordKind};
@@ -43,7 +43,7 @@ fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
     }
 }
 
-/// What is done, by nothing but its nouns: `commits and pushes`, `the merge`.
+/// Reads words that are nothing but nouns of actions: `commits and pushes`, `the merge`.
 pub(super) fn deeds(words: &[Word]) -> Vec<Action> {
     let mut found = Vec::new();
     for part in words.split(|word| word.is_break() || word.is_one_of(&["and", "or", "nor"])) {
@@ -91,7 +91,7 @@ pub(super) fn new_dependencies(words: &[Word]) -> Vec<Action> {
     if asked_for { vec![(ConstraintKind::Dependencies, Vec::new())] } else { Vec::new() }
 }
 
-/// Programs whose name alone says that they are run.
+/// Returns true for programs whose name alone means running them.
 pub(super) fn is_run(word: &Word) -> bool {
     let spoken = ["make", "find", "go", "node", "rails", "python"];
     target::is_program(word) && !word.is_one_of(&spoken) || word.kind == WordKind::Code && target::is_command(word)
@@ -102,7 +102,7 @@ pub(super) fn goes_no_further(tail: &[Word]) -> bool {
         || tail[0].is_one_of(&["in", "on", "to", "allowed", "whatsoever", "anywhere", "access", "calls", "elsewhere"])
 }
 
-/// `is the reason`, `were found`: how it is, not how it shall be.
+/// `is the reason`, `were found`: the sentence describes and orders nothing.
 pub(super) fn is_stated(tail: &[Word]) -> bool {
     let clause = tail.iter().position(Word::is_break).map_or(tail, |end| &tail[..end]);
     let states = ["is", "are", "was", "were", "has", "have", "needed", "found", "means", "exists", "exist"];

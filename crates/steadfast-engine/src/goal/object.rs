@@ -1,4 +1,4 @@
-//! What a verb is about.
+//! Reads the object of a verb.
 
 use steadfast_words::{Word, WordKind};
 
@@ -8,19 +8,19 @@ use super::{grammar, list, target};
 pub(super) struct Object {
     /// Paths, and names of things.
     pub(super) of: Vec<String>,
-    /// It is about everything.
+    /// The verb applies to everything.
     pub(super) general: bool,
-    /// What is named is the exception.
+    /// The named ones are the exception.
     pub(super) outside: bool,
-    /// It is about everything else.
+    /// The verb applies to everything else.
     pub(super) other: bool,
-    /// Nothing follows the verb.
+    /// No object follows the verb.
     pub(super) bare: bool,
-    /// How many words it takes.
+    /// The number of words taken.
     pub(super) len: usize,
 }
 
-/// Whether a bare word is a name, too: `touch billing`, but not `change behaviour`.
+/// Tells whether a single word counts as a name: `touch billing`, but not `change behaviour`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     Any,
@@ -29,7 +29,7 @@ pub(super) enum Names {
 
 pub(super) fn object(words: &[Word], names: Names) -> Object {
     let mut object = Object::default();
-    // A thing in a place is that place: `the generated files in gen/`.
+    // A thing in a place stands for the place: `the generated files in gen/`.
     let mut inside = false;
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -66,7 +66,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
         } else if word.kind == WordKind::Code && is_name(word) {
             object.of.push(word.raw.clone());
         } else if word.is_in(list("object-general")) {
-            // `the file` is a certain one.
+            // `the file` is a certain file.
             if word.is_one_of(&["file", "thing"]) && at > 0 && words[at - 1].is_one_of(&["the", "this", "that"]) {
                 break;
             }
@@ -87,7 +87,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             object.outside = true;
             at += taken - 1;
         } else if word.is("that") && (object.general || !object.of.is_empty()) {
-            // `files that are still referenced`: certain ones.
+            // `files that are still referenced`: certain files.
             break;
         } else if word.is_in(list("object-light")) || word.text.ends_with("'s") {
             inside |= word.is_one_of(&["in", "inside", "under", "within", "from"]);
@@ -103,12 +103,12 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
     object
 }
 
-/// How many words an object takes that is of this sort.
+/// Returns the number of words of an object of this sort.
 pub(super) fn of(words: &[Word], sort: fn(&Object) -> bool) -> Option<usize> {
     Some(object(words, Names::Any)).filter(sort).map(|object| object.len)
 }
 
-/// Whether a list of names goes on here.
+/// Returns true if a list of names continues here.
 fn lists_on(words: &[Word]) -> bool {
     let mut rest =
         words.iter().skip_while(|word| word.is_in(list("object-light")) || word.is_one_of(&["and", "or", "nor"]));
@@ -131,7 +131,7 @@ pub(super) fn is_name(word: &Word) -> bool {
     shaped && matches!(word.kind, WordKind::Plain | WordKind::Code)
 }
 
-/// Whether nothing more is said of the verb.
+/// Returns true if the verb has no further words.
 pub(super) fn ends(word: Option<&Word>) -> bool {
     word.is_none_or(|word| {
         word.is_break() || word.is_in(list("object-stop")) || word.is_one_of(&["and", "or", "nor", "but"])

@@ -1,6 +1,6 @@
-//! Sentences that say of a thing, or of what is done, that it is not for the agent.
+//! Reads sentences which say that a thing or an action is not for the agent.
 //!
-//! By whom and when is a description of code: `the queue must not be touched by the consumer`.
+//! A sentence with its own actor or time describes code: `the queue must not be touched by the consumer`.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::Word;
@@ -14,7 +14,7 @@ use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_over, is_reported, is_said};
 use super::target::is_verb;
 
-/// What `is` or `are` here says of what stands before it.
+/// Reads `is` or `are`, with the words before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
     if is_reported(&words[..at]) {
         return Vec::new();
@@ -25,12 +25,12 @@ pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
     if let Some(found) = fits("closed", said) {
         return if is_over(found.rest) { both(subject) } else { Vec::new() };
     }
-    // `everything but src/ is read-only`; one thing may be so without anybody being told.
+    // `everything but src/ is read-only` is an order; one read-only thing may be a description.
     if said.first().is_some_and(|word| word.is_one_of(&["read-only", "readonly"])) && is_over(&said[1..]) {
         return touched(subject).into_iter().filter(|(kind, _)| *kind == ConstraintKind::Only).collect();
     }
     if let Some(found) = fits("not-for-you", said) {
-        // `the branch is mine`: one of them is somebody's; all of them are a matter of who does it.
+        // `the branch is mine`: a single thing belongs to someone; the plural names a kind of work.
         let all = subject.last().is_some_and(|word| word.text.ends_with('s') || word.text.ends_with("ing"));
         return if is_over(found.rest) && (all || said[0].is("not")) { deeds_of(subject) } else { Vec::new() };
     }
@@ -42,10 +42,10 @@ pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
     after(said, &["not", "to", "be"]).map(|done| done_to(subject, done)).unwrap_or_default()
 }
 
-/// What `must not` here says: `be changed`, `change`.
+/// Reads `must not`: `be changed`, `change`.
 pub(super) fn must_not(words: &[Word], at: usize) -> Vec<Action> {
     let (mut subject, rest) = (subject(words, at), &words[at + 1..]);
-    // `parser.rs is fine and must not be touched`: what the clause before is about.
+    // `parser.rs is fine and must not be touched`: the subject is in the clause before.
     if subject.is_empty() && at > 1 && words[at - 1].is_one_of(&["and", "but"]) {
         let first = list("order-fillers").skip(clause_before(words, at - 1));
         subject = &first[..object(first, Names::Known).len];
@@ -58,7 +58,7 @@ pub(super) fn must_not(words: &[Word], at: usize) -> Vec<Action> {
     }
 }
 
-/// What `stay`, `remain`, `stays` or `remains` here says: `as it is`.
+/// Reads `stay`, `remain`, `stays` or `remains`: `as it is`.
 pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
     let subject = fits("kept-subject", subject(words, at)).map(|found| found.about).unwrap_or_default();
     let same = same(&words[at + 1..]);
@@ -73,7 +73,7 @@ pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
     if known.is_empty() { a_part(subject) } else { known }
 }
 
-/// `the theme`: a part of the program, by a name that nobody else has for it. What only happens is none.
+/// `the theme`: a part of the program that has no other name. A part that merely does something is none.
 fn a_part(subject: &[Word]) -> Vec<Action> {
     match subject {
         [the, name] if the.is_one_of(&["the", "our", "my"]) && !name.is_in(list("predicate-happens")) => {
@@ -83,14 +83,14 @@ fn a_part(subject: &[Word]) -> Vec<Action> {
     }
 }
 
-/// `the theme stays`: nothing is said of how.
+/// `the theme stays`: no manner follows.
 fn is_all(rest: &[Word]) -> bool {
     let goes_on = ["and", "but", "please", "because", "since", "though", "while"];
     let for_now = after(rest, &["for", "now"]);
     for_now.unwrap_or(rest).first().is_none_or(|word| word.is_break() || word.is_one_of(&goes_on))
 }
 
-/// `as it is`, and what follows it.
+/// `as it is`, with the words after it.
 pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
     fits("same", words).map(|found| found.rest)
 }
@@ -106,7 +106,7 @@ fn done_to(subject: &[Word], done: &[Word]) -> Vec<Action> {
     }
     use ConstraintKind as K;
     let Some((kind, _)) = read("done", done).pop() else { return Vec::new() };
-    // Files are moved by whoever works here; what a program moves is more than files.
+    // A human or agent moves files; a program moves more than files.
     let files = skip(subject, &["existing", "any", "the", "all"]);
     if is_said(files, &["files"]) && matches!(kind, K::Delete | K::Rename) {
         return vec![(kind, Vec::new())];
@@ -118,15 +118,15 @@ fn done_to(subject: &[Word], done: &[Word]) -> Vec<Action> {
     named.into_iter().filter(|(found, _)| *found == K::Touch).map(|(_, of)| (kind, of)).collect()
 }
 
-/// What `by me` here says: `merging will be done by me`.
+/// Reads `by me`: `merging will be done by me`.
 pub(super) fn by_me(words: &[Word], at: usize) -> Vec<Action> {
     fits("done-by", subject(words, at)).map(|found| deeds_of(found.about)).unwrap_or_default()
 }
 
-/// What a clause is about, up to its verb.
+/// Returns the subject of a clause, up to its verb.
 fn subject(words: &[Word], at: usize) -> &[Word] {
     let mut before = clause_before(words, at);
-    // `commits and pushes are my job`: of two, the first is no clause.
+    // `commits and pushes are my job`: the first of two nouns is not a clause of its own.
     let from = at - before.len();
     if let Some(joined) = from.checked_sub(1).filter(|joined| words[*joined].is("and")) {
         let first = clause_before(words, joined);
@@ -147,15 +147,15 @@ fn deeds_of(subject: &[Word]) -> Vec<Action> {
     if done.is_empty() && is_verb(subject) && subject[0].text.ends_with("ing") { actions(subject) } else { done }
 }
 
-/// All of these words are a thing that can be touched.
+/// Reads words that are nothing but a thing that can be touched.
 pub(super) fn touched(words: &[Word]) -> Vec<Action> {
     if matches!(skip(words, &["the", "our", "existing", "all"]), [what] if what.is_one_of(&["dependencies", "deps"])) {
         return vec![(ConstraintKind::Dependencies, Vec::new())];
     }
-    // `for legal reasons LICENSE.md`: the reason apart.
+    // `for legal reasons LICENSE.md`: without the reason.
     let words = inside(fits("for-a-reason", words).map_or(words, |found| found.rest));
     let object = object(words, Names::Known);
-    // `the rest of the repo`: all but what was named.
+    // `the rest of the repo`: everything but the named ones.
     if object.other && object.of.is_empty() && object.len == words.len() {
         return vec![(ConstraintKind::Only, Vec::new())];
     }
@@ -166,7 +166,7 @@ pub(super) fn touched(words: &[Word]) -> Vec<Action> {
     vec![(kind, object.of)]
 }
 
-/// `the views in app/views/`: what they are called does not matter, where they are does.
+/// `the views in app/views/`: only the place counts, not the name.
 fn inside(words: &[Word]) -> &[Word] {
     let Some(found) = fits("inside", words) else { return words };
     let before = &words[..words.len() - found.rest.len()];
@@ -174,13 +174,13 @@ fn inside(words: &[Word]) -> &[Word] {
     if outside { words } else { found.rest }
 }
 
-/// What is left as it is, whatever is outside of it or not.
+/// Reads a thing that stays as it is.
 pub(super) fn named(what: &[Word]) -> Vec<Action> {
     let object = object(what, Names::Any);
     vec![(if object.outside { ConstraintKind::Only } else { ConstraintKind::Touch }, object.of)]
 }
 
-/// A thing, by any name.
+/// Reads a thing by any name.
 pub(super) fn any_thing(what: &[Word]) -> Vec<Action> {
     let object = object(what, Names::Any);
     if object.of.is_empty() || object.outside { Vec::new() } else { vec![(ConstraintKind::Touch, object.of)] }

@@ -1,4 +1,4 @@
-//! What `it`, `them` and `one` stand for, put in their place where they are the object of what could be forbidden.
+//! Replaces `it`, `them` and `one` by what they refer to, where they are the object of a possible prohibition.
 
 use steadfast_words::{Word, WordKind};
 
@@ -6,7 +6,7 @@ use super::list;
 use super::order::ordered;
 use super::target;
 
-/// The words of a sentence with what they refer to in their places.
+/// Returns the words of a sentence with the pronouns replaced.
 pub(super) fn resolved(words: &[Word], sentence_before: &[Word]) -> Vec<Word> {
     let mut resolved: Vec<Word> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
@@ -18,7 +18,7 @@ pub(super) fn resolved(words: &[Word], sentence_before: &[Word]) -> Vec<Word> {
             && goes_no_further(words, at + 1)
         {
             let here = things(&words[..at - 1]);
-            // `Anna works on src/db. Don't touch it.` Who was told to do something there is not told to leave it.
+            // `Anna works on src/db. Don't touch it.` is a prohibition; an order to work there is not followed by one.
             let denied = words.first().is_some_and(|word| word.is("don't") || word.is("please") || word.is("never"));
             let elsewhere = here.is_empty() && denied && at < 5 && ordered(sentence_before).is_none();
             if elsewhere { things(sentence_before) } else { here }
@@ -60,7 +60,7 @@ fn goes_no_further(words: &[Word], at: usize) -> bool {
     words.get(at).is_none_or(|word| word.is_break() || word.is_in(list("refer-goes-on")))
 }
 
-/// The paths and things that were named last, with a word between them.
+/// Returns the paths and things named last, with a word between them.
 fn things(before: &[Word]) -> Vec<Word> {
     let mut last: Vec<Word> = Vec::new();
     for clause in before.split(Word::is_break) {
@@ -87,7 +87,7 @@ fn things(before: &[Word]) -> Vec<Word> {
     last
 }
 
-/// What is made, where `one` is made: the noun that was said before.
+/// Returns the noun that `one` refers to, where something is made.
 fn made(words: &[Word], at: usize) -> Vec<Word> {
     let makes = words[..at].iter().rev().take(4).any(|word| word.is_in(list("refer-makes")) || word.is("no"));
     let noun = words[..at].iter().rev().find(|word| word.kind == WordKind::Plain && word.is_in(list("refer-nouns")));

@@ -1,5 +1,5 @@
-//! What the user's own command adds to a goal. It may add, and never takes anything away: a wrong answer makes the score
-//! milder, and nothing else.
+//! Adds the answer of the user's own command to a goal. It only adds: a wrong answer makes the score milder and nothing
+//! else.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use steadfast_model::{Change, Effect, Event, EventKind, Goal, PromptOrigin, Stat
 
 use crate::drift;
 
-/// The most keywords that are taken of one answer.
+/// The most keywords of one answer.
 const KEYWORDS: usize = 16;
 
-/// No word is longer, in bytes.
+/// The longest keyword, in bytes.
 const LONGEST: usize = 40;
 
-/// Asks for it, where the user has such a command and a prompt of theirs set the goal or changed it. `state` is the one
+/// Asks the user's command, if there is one, when a prompt of the human set or changed the goal. `state` is the state
 /// after the changes.
 pub(crate) fn refining(state: &State, event: &Event, changes: &[Change]) -> Option<Effect> {
     if !state.rules.drift.refine || state.is_paused(event.at) {
@@ -24,18 +24,19 @@ pub(crate) fn refining(state: &State, event: &Event, changes: &[Change]) -> Opti
     (by_human && changed()).then_some(Effect::Refine { prompt: state.prompts })
 }
 
-/// What a goal gains by an answer.
+/// Returns the goal change that an answer makes.
 pub(super) fn refined(scope: &[String], said: &[String]) -> Change {
     let words = drift::words_of(&keywords(said).join(" "));
     Change::GoalRefined { scope: scope.iter().take(Goal::SCOPE).cloned().collect(), words }
 }
 
-/// The keywords of an answer, as far as they are taken.
+/// Returns the usable keywords of an answer.
 pub fn keywords(said: &[String]) -> Vec<String> {
     said.iter().filter(|keyword| keyword.len() <= LONGEST).take(KEYWORDS).cloned().collect()
 }
 
-/// The paths of an answer that are in the tree: files, and folders with a `/` behind them. All of the tree is no scope.
+/// Returns the paths of an answer that exist in the tree: files, and folders with a trailing `/`. The whole tree is not
+/// a scope.
 ///
 /// ```
 /// use steadfast_engine::goal::in_tree;

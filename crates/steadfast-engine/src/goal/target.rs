@@ -1,5 +1,5 @@
-//! What a human names: a path, a thing that has its usual places in a checkout, a program, and the verbs that matter, in
-//! the forms in which they are said.
+//! Recognises names in a human's words: a path, a thing with its usual places in a checkout, a program, and the verbs
+//! that matter, in their usual forms.
 
 use std::sync::LazyLock;
 
@@ -9,12 +9,12 @@ use super::list;
 
 static THINGS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("things.txt")));
 
-/// The most words that a thing has.
+/// The most words of a thing's name.
 const LONGEST: usize = 4;
 
-/// The name of the thing that stands here, and how many words it takes.
+/// Returns the name of the thing that begins here, and its number of words.
 pub(super) fn named(words: &[Word]) -> Option<(&'static str, usize)> {
-    // In backticks, a thing is one, too.
+    // A thing in backticks counts, too.
     let is_plain = |word: &Word| word.kind == WordKind::Plain || word.is_break();
     if words.iter().take(LONGEST).all(is_plain) {
         return THINGS.which(words);
@@ -44,12 +44,12 @@ pub(super) fn is_program(word: &Word) -> bool {
     matches!(word.kind, WordKind::Plain | WordKind::Code) && list("programs").has(&word.text)
 }
 
-/// A line in backticks that begins with a program, and has more.
+/// Returns true for a command line in backticks: a program with arguments.
 pub(super) fn is_command(word: &Word) -> bool {
     word.text.split_once(' ').is_some_and(|(program, _)| list("programs").has(program))
 }
 
-/// The path that a word is, if it is one.
+/// Returns the path that a word is, if it is one.
 pub(super) fn path(word: &Word) -> Option<String> {
     let raw = word.raw.trim_start_matches("./");
     let looks = match word.kind {
@@ -88,10 +88,10 @@ pub(super) fn is_verb(words: &[Word]) -> bool {
     verb(words).is_some()
 }
 
-/// The verb that begins here, by its name in `verbs.txt`, and how many words it takes.
+/// Returns the verb that begins here, by its name in `verbs.txt`, and its number of words.
 pub(super) fn verb(words: &[Word]) -> Option<(&'static str, usize)> {
     let first = words.first().filter(|word| word.kind == WordKind::Plain)?;
-    // `git commit`, `npm install`: the program says nothing more.
+    // `git commit`, `npm install`: the program adds nothing.
     if first.is_in(list("verb-programs")) {
         if words.get(1).is_some_and(|word| word.is("i")) {
             return Some(("install", 2));
@@ -101,7 +101,7 @@ pub(super) fn verb(words: &[Word]) -> Option<(&'static str, usize)> {
     of_bases(words, 0).or_else(|| of_bases(words, 1)).or_else(|| VERBS.which(words))
 }
 
-/// The verb that begins here, with the word at this place in its base form: `fiddling with`, `force pushing`.
+/// Returns the verb that begins here, with the word at this place in its base form: `fiddling with`, `force pushing`.
 fn of_bases(words: &[Word], at: usize) -> Option<(&'static str, usize)> {
     let stem = words.get(at)?.text.strip_suffix("ing").filter(|stem| stem.len() > 1)?;
     let single = &stem[..stem.floor_char_boundary(stem.len() - 1)];

@@ -1,13 +1,14 @@
-//! Where in the tree a name is: the folders that are called so, and the files, whatever their ending.
+//! Looks up names in the tree: folders of that name, and files of that name with any ending.
 
 use std::collections::BTreeMap;
 
 use steadfast_model::{Goal, NamedPath};
 
-/// A name that is at more places than these, beside one folder, says nothing of where the work is.
+/// A name with more places than this, beside one folder, does not locate the work.
 const PLACES: usize = 8;
 
-/// Where these names are among the files of a tree. `token_store`, `token-store` and `TokenStore` are one name.
+/// Returns the places of these names among the files of a tree. `token_store`, `token-store` and `TokenStore` are one
+/// name.
 ///
 /// ```
 /// use steadfast_engine::goal::found;
@@ -46,7 +47,7 @@ fn places(name: &[u8], tree: &[String]) -> Vec<String> {
     folders.chain(files.into_iter().map(str::to_owned)).collect()
 }
 
-/// The folder above or at this one that has the name, from the root on.
+/// Returns the path up to the topmost folder that has the name.
 fn called<'p>(folder: &'p str, name: &[u8]) -> Option<&'p str> {
     let mut end = 0;
     folder.split('/').find_map(|part| {
@@ -56,7 +57,7 @@ fn called<'p>(folder: &'p str, name: &[u8]) -> Option<&'p str> {
     })
 }
 
-/// A name without what only joins its words.
+/// Returns a name without the characters that only join its words.
 fn plain(name: &str) -> Vec<u8> {
     bytes(name).collect()
 }
@@ -66,7 +67,7 @@ fn bytes(name: &str) -> impl Iterator<Item = u8> {
 }
 
 fn is(part: &str, name: &[u8]) -> bool {
-    // A hundred thousand paths are compared with a dozen names: most are told by their length.
+    // A hundred thousand paths are compared with a dozen names; the length rules out most of them.
     part.len() >= name.len() && !name.is_empty() && bytes(part).eq(name.iter().copied())
 }
 

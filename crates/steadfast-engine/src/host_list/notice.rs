@@ -1,31 +1,31 @@
-//! What is said of a list that is not as it was: facts, ids first, one line.
+//! Texts about changes of the host's list: facts, ids first, one line.
 
 use steadfast_model::{HostList, ListItem, TaskId};
 use steadfast_text::truncate;
 
-/// How many are named in one line.
+/// The most changes in one line.
 const NAMED: usize = 3;
 
-/// Longest subject that is said, in characters.
+/// The longest subject of an item, in characters.
 const SUBJECT: usize = 60;
 
-/// Something that happened to an item besides being worked on.
+/// A change of an item that no work on it explains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// It was open, and is no longer on the list.
+    /// It was open and is gone from the list.
     Removed(ListItem),
     Renamed {
         id: TaskId,
         was: String,
         is: String,
     },
-    /// It is completed, and no call of this session did that.
+    /// It is completed, but no call of this session did that.
     Completed(ListItem),
-    /// There are so many more than are followed.
+    /// The number of items beyond those that Steadfast tracks.
     Beyond(u32),
 }
 
-pub(crate) fn said(noticed: &[Notice]) -> Option<String> {
+pub(crate) fn describe(noticed: &[Notice]) -> Option<String> {
     if noticed.is_empty() {
         return None;
     }
@@ -33,7 +33,7 @@ pub(crate) fn said(noticed: &[Notice]) -> Option<String> {
     if noticed.len() > NAMED {
         parts.push(format!("and {} more", noticed.len() - NAMED));
     }
-    Some(format!("The task list is not as it was: {}.", parts.join("; ")))
+    Some(format!("The task list changed: {}.", parts.join("; ")))
 }
 
 impl Notice {
@@ -47,17 +47,19 @@ impl Notice {
             Self::Renamed { id, was, is } => {
                 format!("{id} was `{}` and is `{}` now", truncate(was, SUBJECT), truncate(is, SUBJECT))
             }
-            Self::Beyond(more) => format!("it has {more} more than the {} that are followed", HostList::FOLLOWED),
+            Self::Beyond(more) => {
+                format!("it has {more} more than the {} items that Steadfast tracks", HostList::FOLLOWED)
+            }
             Self::Completed(item) => {
                 let check =
                     if item.needs_evidence() { "; its check has not passed, so it stays open here" } else { "" };
-                format!("{} was completed by no call of this session{check}", name(item))
+                format!("{} was completed outside this session{check}", name(item))
             }
         }
     }
 }
 
-/// An item as it is named to an agent. One that has no id yet goes by its words.
+/// Returns the name of an item for the agent: its id and subject, or only its subject if it has no id yet.
 pub(crate) fn name(item: &ListItem) -> String {
     let subject = truncate(&item.subject, SUBJECT);
     if item.id.as_str().is_empty() { format!("`{subject}`") } else { format!("{} `{subject}`", item.id) }

@@ -62,10 +62,10 @@ fn what_leaves_a_list_open_is_noticed_and_what_leaves_it_done_is_not() {
     assert_eq!(then.gone, ["1", "2", "3"].map(TaskId::new));
     assert_eq!(then.noticed, [Notice::Removed(item("2", Pending)), Notice::Removed(checked("3", InProgress))]);
     assert_eq!(
-        said(&then.noticed).as_deref(),
+        describe(&then.noticed).as_deref(),
         Some(
-            "The task list is not as it was: 2 `piece 2` was open and is no longer on it; 3 `piece 3` was open and is no \
-             longer on it, and stays a task of the ledger until its check passes."
+            "The task list changed: 2 `piece 2` was open and is no longer on it; 3 `piece 3` was open and is no longer \
+             on it, and stays a task of the ledger until its check passes."
         )
     );
 }
@@ -78,8 +78,8 @@ fn as_many_new_items_as_are_missing_are_those_renamed_and_keep_their_check() {
     let then = then.unwrap();
     assert_eq!(then.items, [ListItem { subject: "piece 9".into(), ..checked("2", Pending) }]);
     assert_eq!(
-        said(&then.noticed).as_deref(),
-        Some("The task list is not as it was: 2 was `piece 2` and is `piece 9` now.")
+        describe(&then.noticed).as_deref(),
+        Some("The task list changed: 2 was `piece 2` and is `piece 9` now.")
     );
 }
 
@@ -128,10 +128,10 @@ fn a_look_finds_what_is_new_gone_renamed_or_completed_by_nobody() {
     let then = follow(&known, &event(EventKind::ListSeen(diff))).unwrap();
     assert_eq!(then.items[0], checked("2", Completed), "the check stays the one it came with");
     assert_eq!(
-        said(&then.noticed).as_deref(),
+        describe(&then.noticed).as_deref(),
         Some(
-            "The task list is not as it was: 2 `piece 2` was completed by no call of this session; its check has not passed, \
-             so it stays open here; 3 was `piece 3` and is `else` now."
+            "The task list changed: 2 `piece 2` was completed outside this session; its check has not passed, so it \
+             stays open here; 3 was `piece 3` and is `else` now."
         )
     );
 }
@@ -149,7 +149,7 @@ fn of_two_thousand_open_items_the_first_are_followed_and_the_rest_is_counted() {
     let diff = difference(&HostList::default(), &all, &[], Extent::Whole);
     assert_eq!((diff.items.len(), diff.beyond), (HostList::FOLLOWED, 1_500));
     let many: Vec<Notice> = all.into_iter().map(Notice::Removed).collect();
-    assert!(said(&many).unwrap().ends_with("; and 1997 more."));
+    assert!(describe(&many).unwrap().ends_with("; and 1997 more."));
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn an_item_that_joins_a_full_list_is_followed_and_what_gives_way_is_counted() {
     let then = follow(&full, &add("501")).unwrap();
     assert_eq!((then.items[0].id.as_str(), then.beyond), ("501", 1));
     assert_eq!(
-        said(&then.noticed).as_deref(),
-        Some("The task list is not as it was: it has 1 more than the 500 that are followed.")
+        describe(&then.noticed).as_deref(),
+        Some("The task list changed: it has 1 more than the 500 items that Steadfast tracks.")
     );
 }
 

@@ -1,4 +1,4 @@
-//! One clause: what it wants.
+//! Reads one clause of a prompt as an act.
 
 use steadfast_words::Word;
 
@@ -6,32 +6,31 @@ use super::object::{Object, is_named, mentions, object, single};
 use super::topic::Topic;
 use super::{begins, list};
 
-/// What a clause says.
+/// The meaning of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Work on the plan.
+    /// An order to work on the plan.
     Work,
-    /// The plan's name, and nothing else.
+    /// The plan's name alone.
     Name,
-    /// Go on, with nothing said of what.
+    /// An order to continue, with no object.
     Go,
-    /// Leave the plan.
+    /// An order to leave the plan.
     Leave,
-    /// Leave a part of it.
+    /// An order to leave a part of it.
     LeavePart,
-    /// A yes.
     Yes,
-    /// Nothing of its own: a greeting, a thank-you, when and how.
+    /// A greeting, thanks, a time or a manner: no meaning of its own.
     Nothing,
-    /// It asks.
+    /// A question.
     Asks,
-    /// It tells what somebody does or did.
+    /// A report of an action.
     Tells,
-    /// Something else is wanted.
+    /// An order for something else.
     Else,
 }
 
-/// How the clause is meant.
+/// The form of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Said,
@@ -72,7 +71,7 @@ pub(super) fn act(words: &[Word], tone: Tone, topic: &Topic) -> Act {
     }
 }
 
-/// `working through` after `would you mind` is `work through`.
+/// Returns `working through` after `would you mind` as `work through`.
 fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut().filter(|_| folded)
@@ -89,7 +88,7 @@ fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
     words
 }
 
-/// An order to work, or to go on.
+/// Reads an order to work or to continue.
 fn done(words: &[Word], topic: &Topic) -> Option<Act> {
     if words.iter().any(|word| list("alone").at(std::slice::from_ref(word)) > 0) {
         return None;
@@ -99,7 +98,7 @@ fn done(words: &[Word], topic: &Topic) -> Option<Act> {
     {
         return Some(act);
     }
-    // The longest verb first: `work through` before `work`.
+    // Longest verb first: `work through` before `work`.
     let verbs = list("work").all_at(words);
     let of_work = verbs.iter().find_map(|verb| about(object(&words[*verb..], topic).map(|(object, _)| object), topic));
     if let Some(act) = of_work.or_else(|| until(words, verbs.first().copied()?, topic)) {
@@ -166,7 +165,7 @@ fn names_something_else(words: &[Word]) -> bool {
         .any(|word| !word.is_break() && !word.is_in(list("plain")) && list("over").at(std::slice::from_ref(word)) == 0)
 }
 
-/// Nothing but a word to go on.
+/// Reads a clause that only says to continue.
 fn going(words: &[Word], topic: &Topic) -> Option<Act> {
     let go = list("go").at(words);
     let rest = list("go-tail").skip(list("go").skip(words));
@@ -178,7 +177,7 @@ fn going(words: &[Word], topic: &Topic) -> Option<Act> {
     (yes > 0 && list("go-tail").skip(&words[yes..]).is_empty()).then_some(Act::Yes)
 }
 
-/// Whether the plan, or the work as such, is to be left.
+/// Reads an order to leave the plan or the work.
 fn left(words: &[Word], topic: &Topic) -> Option<Act> {
     let says_so = list(if list("alone").within(words) { "self" } else { "self-only" });
     if says_so.at(words) > 0 {
@@ -222,7 +221,7 @@ fn left(words: &[Word], topic: &Topic) -> Option<Act> {
     (stop > 0 && ends && !lasts).then_some(Act::Leave)
 }
 
-/// What is said not to happen.
+/// Reads a denial.
 fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
     let ends = list("ends").at(words);
     if ends > 0 {
@@ -268,7 +267,7 @@ fn is_subject(words: &[Word]) -> bool {
     words.first().is_some_and(|word| word.is_in(list("subjects")))
 }
 
-/// `Führe den Plan aus`: the verb first, or last after `kannst du`.
+/// `Führe den Plan aus`: the verb comes first, or last after `kannst du`.
 fn german(words: &[Word], topic: &Topic) -> Option<Act> {
     let verb = |word: &Word| list("de-work").at(std::slice::from_ref(word)) > 0;
     let noun = |word: &Word| list("de-noun").at(std::slice::from_ref(word)) > 0 || topic.is_id(word);

@@ -1,26 +1,26 @@
-//! Our own skills and commands: who calls one orders the work.
+//! Recognises Steadfast's own skills and commands. A human who calls one orders the work.
 
 use super::list;
 
-/// How the runner's prompt to the agent of a unit begins.
+/// The beginning of the runner's prompt to the agent of a unit.
 const UNIT: &str = "You do one unit of the plan ";
 
-/// What a prompt that is a command of the host calls.
+/// The command that a prompt calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called {
-    /// A skill of ours that works the plan off.
+    /// A skill of Steadfast that works on the plan.
     Own,
-    /// Any other.
+    /// Any other command.
     Other,
 }
 
-/// The command that a prompt begins with.
+/// Returns the command at the beginning of a prompt.
 pub(super) fn called(text: &str) -> Option<Called> {
     let text = text.trim_start();
     if text.starts_with(UNIT) {
         return Some(Called::Own);
     }
-    // As Claude Code tells it in a transcript.
+    // The form in a transcript of Claude Code.
     if let Some((_, rest)) = text.split_once("<command-name>").filter(|_| text.starts_with("<command-")) {
         let name = rest.split('<').next().unwrap_or_default();
         return Some(if is_own(name.trim()) { Called::Own } else { Called::Other });
@@ -35,7 +35,7 @@ pub(super) fn called(text: &str) -> Option<Called> {
     is_name.then_some(Called::Other)
 }
 
-/// `/steadfast-run-tasks`, `/steadfast:run-tasks`, `$steadfast-run-tasks`, or without what stands before it.
+/// Returns true for `/steadfast-run-tasks`, `/steadfast:run-tasks`, `$steadfast-run-tasks`, and for the bare name.
 pub(crate) fn is_own(word: &str) -> bool {
     let word = word.trim_start_matches(['/', '$', '@', '`', '[']).trim_end_matches([',', '.', '!', ':', '`', ')']);
     let skill = word.strip_prefix("steadfast:").or_else(|| word.strip_prefix("steadfast-"));

@@ -1,7 +1,7 @@
-//! What a human's prompt means for the plan of their worktree: to work it off, to go on, to leave it, or nothing.
+//! Reads a human's prompt for the plan of the worktree: an order to work on it, to continue, to leave it, or nothing.
 //!
-//! Read clause by clause, with the words of `words.txt`. What is quoted, told or asked orders nothing. Of an order and its
-//! opposite the later one counts. `sentences.tsv` has the examples.
+//! The clauses are read one by one, with the words of `words.txt`. Quotations, reports and questions order nothing. Of
+//! two opposite orders the later one counts. `sentences.tsv` has examples.
 
 mod clause;
 mod command;
@@ -20,7 +20,7 @@ pub(crate) use topic::Topic;
 
 static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("words.txt")));
 
-/// A list of `words.txt`.
+/// Returns a list of `words.txt`.
 fn list(name: &str) -> &'static Phrases {
     LISTS.list(name)
 }
@@ -29,35 +29,35 @@ fn begins(words: &[Word], phrase: &[&str]) -> bool {
     words.len() >= phrase.len() && phrase.iter().zip(words).all(|(text, word)| word.is(text))
 }
 
-/// What a prompt means for the plan.
+/// The order of a prompt about the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Work it off.
+    /// An order to work on the plan.
     Bind,
-    /// Go on, with nothing said of what.
+    /// An order to continue, with no object.
     GoAhead,
-    /// Leave it.
+    /// An order to leave the plan.
     Release,
-    /// Neither.
+    /// No order about the plan.
     Nothing,
 }
 
-/// How many sentences are read, from the beginning and from the end. What is pasted stands between.
+/// The number of sentences read at the beginning and at the end. Pasted text is usually between them.
 const READ: usize = 60;
 
-/// Whether a prompt calls a skill of ours that works a plan off.
+/// Returns true if a prompt calls a skill of Steadfast that works on a plan.
 pub(crate) fn is_own_command(text: &str) -> bool {
     command::called(text) == Some(Called::Own)
 }
 
-/// Reads what a human said.
+/// Reads a human's prompt.
 pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
     match command::called(text) {
         Some(Called::Own) => return Order::Bind,
         Some(Called::Other) => return Order::Nothing,
         None => {}
     }
-    // What follows is the agent's own plan.
+    // The agent's own plan follows, not words of the human.
     if text.trim_start().starts_with(PLAN) {
         return Order::Nothing;
     }
@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
     if only && (goes || is_yes(text)) { Order::GoAhead } else { Order::Nothing }
 }
 
-/// What is nothing beside an order is a yes where it is all that is said.
+/// Returns true if the whole text is a yes. Such words mean nothing beside an order.
 fn is_yes(text: &str) -> bool {
     let all: Vec<Sentence> = sentences(text);
     let mut clauses = all.iter().take(READ).flat_map(|sentence| clauses(&sentence.words));
@@ -101,14 +101,14 @@ fn acts_of(sentence: &Sentence, topic: &mut Topic) -> Vec<Act> {
     let mut reported = false;
     for clause in &clauses {
         let told = acts.last() == Some(&Act::Tells);
-        // `I ran the plan and got an error` tells on; `the plan is fine, build it` does not.
+        // `I ran the plan and got an error` continues the report; `the plan is fine, build it` does not.
         let goes_on = told && begins(clause, &["and"]) && !clause.get(1).is_some_and(is_turn);
         let act = if reported || goes_on { Act::Tells } else { act(clause, tone, topic) };
         reported |= crate::goal::is_reported(clause);
         topic.spoken_of |= object::is_spoken_of(clause, topic);
         acts.push(act);
     }
-    // A name alone orders nothing beside something else: `explain: the plan`.
+    // `explain: the plan`: beside another order, a name alone orders nothing.
     let alone = acts.iter().all(|act| matches!(act, Act::Name | Act::Go | Act::Yes | Act::Nothing | Act::Work));
     if !alone {
         acts.iter_mut().filter(|act| **act == Act::Name).for_each(|act| *act = Act::Else);
@@ -120,7 +120,7 @@ fn is_turn(word: &Word) -> bool {
     word.is_one_of(&["now", "then", "please", "so"])
 }
 
-/// A sentence at its breaks, and at `and`, `then`, `but`, `so`, which stay with what they begin.
+/// Splits a sentence at its breaks, and before `and`, `then`, `but` and `so`.
 fn clauses(words: &[Word]) -> Vec<&[Word]> {
     let (mut clauses, mut start) = (Vec::new(), 0);
     for (at, word) in words.iter().enumerate() {
@@ -140,7 +140,7 @@ fn clauses(words: &[Word]) -> Vec<&[Word]> {
     clauses
 }
 
-/// Several words between single quotes are somebody else's, too.
+/// Replaces single quotes around several words by double ones: such words are a quotation.
 fn unquoted(text: &str) -> String {
     let mut open = false;
     let chars: Vec<char> = text.chars().collect();

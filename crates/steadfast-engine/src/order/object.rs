@@ -1,4 +1,4 @@
-//! What an order is about: whether the words after a verb are the plan, a part of it, or something else.
+//! Finds the object of an order: the plan, a part of it, or something else.
 
 use steadfast_words::{Word, WordKind};
 
@@ -7,15 +7,15 @@ use super::{begins, list};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
-    /// The plan, or all that is left of it.
+    /// The plan, or the rest of it.
     Whole,
     /// One task or phase.
     Part,
-    /// What was spoken of before.
+    /// The thing mentioned before.
     It,
 }
 
-/// The plan at the beginning of these words, and what follows it.
+/// Returns the plan at the beginning of these words, and the words after it.
 pub(super) fn object<'a>(words: &'a [Word], topic: &Topic) -> Option<(Object, &'a [Word])> {
     if let Some(rest) = whats_left(words, topic) {
         return Some((Object::Whole, rest));
@@ -41,15 +41,15 @@ pub(super) fn object<'a>(words: &'a [Word], topic: &Topic) -> Option<(Object, &'
     }
 }
 
-/// A task of the plan by its id, and what follows it.
+/// Returns the words after a task of the plan, named by its id.
 pub(super) fn single<'a>(words: &'a [Word], topic: &Topic) -> Option<&'a [Word]> {
     let rest = &words[usize::from(words.first().is_some_and(|word| word.is_one_of(&["task", "tasks", "the"])))..];
     topic.is_id(rest.first()?).then(|| &rest[1..])
 }
 
-/// Whether the words are a name of the plan and nothing else.
+/// Returns true if the words are a name of the plan and nothing else.
 pub(super) fn is_named(words: &[Word], topic: &Topic) -> bool {
-    // `open tasks` are tasks, `open the plan` looks at it.
+    // `open tasks` are tasks; `open the plan` means looking at it.
     if words.first().is_some_and(|word| word.is("open")) && list("list").at(&words[1..]) == 0 {
         return false;
     }
@@ -59,12 +59,12 @@ pub(super) fn is_named(words: &[Word], topic: &Topic) -> bool {
     }
 }
 
-/// Whether a word for the plan is anywhere in these words.
+/// Returns true if a word for the plan occurs in these words.
 pub(super) fn is_spoken_of(words: &[Word], topic: &Topic) -> bool {
     (0..words.len()).any(|at| topic.at(&words[at..]) > 0 || list("noun").at(&words[at..]) > 0)
 }
 
-/// Whether the plan is spoken of anywhere in these words.
+/// Returns true if the words mention the plan.
 pub(super) fn mentions(words: &[Word], topic: &Topic) -> bool {
     (0..words.len()).any(|at| topic.at(&words[at..]) > 0 || noun(&words[at..]).is_some())
 }
@@ -105,12 +105,12 @@ fn head<'a>(words: &'a [Word], left: bool, topic: &Topic) -> Option<(Object, &'a
     None
 }
 
-/// `work` and `one` are the plan's only where something is said to be left.
+/// `work` and `one` mean the plan only if something is said to remain.
 fn is_vague(words: &[Word]) -> bool {
     words.first().is_some_and(|word| word.is_one_of(&["work", "one", "ones", "items", "points", "issues", "lot"]))
 }
 
-/// How many words are a noun that stands for the plan, and no part of a longer name.
+/// Returns the number of words of a noun for the plan that is not part of a longer name.
 fn noun(words: &[Word]) -> Option<usize> {
     let found = list("noun").at(words);
     let rest = words.get(found..).filter(|_| found > 0)?;
@@ -119,7 +119,7 @@ fn noun(words: &[Word]) -> Option<usize> {
     (goes_on || ends_or("next", rest)).then_some(found)
 }
 
-/// Without `that is still open`.
+/// Returns the words without `that is still open`.
 fn still_open(words: &[Word]) -> &[Word] {
     let skipped =
         words.iter().take_while(|word| word.is_one_of(&["that's", "that", "is", "are", "which", "still"])).count();
@@ -157,7 +157,7 @@ fn whats_left<'a>(words: &'a [Word], topic: &Topic) -> Option<&'a [Word]> {
     (left || says || mentions(clause, topic)).then_some(after)
 }
 
-/// Whether the words are nothing more than when, how and please.
+/// Returns true if the words only say when and how, or please.
 fn is_tail(words: &[Word], topic: &Topic) -> bool {
     let mut rest = words;
     loop {
@@ -180,7 +180,7 @@ fn ends_or(class: &str, words: &[Word]) -> bool {
     words.first().is_none_or(|word| word.is_break() || word.kind != WordKind::Plain || list(class).at(words) > 0)
 }
 
-/// `2`, which may count something.
+/// `2`: it may count something.
 fn is_number_alone(word: &Word) -> bool {
     word.text.chars().all(|c| c.is_ascii_digit())
 }

@@ -1,19 +1,19 @@
-//! What the plan is called, and whether it was spoken of.
+//! The names of the plan, and whether the prompt mentioned it.
 
 use steadfast_model::PlanView;
 use steadfast_words::{Word, WordKind};
 
-/// The names of a plan, as far as they are read.
+/// The names of a plan, in the form in which they are compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Topic {
     title: Vec<String>,
     file: Option<String>,
     ids: Vec<String>,
-    /// It was named before: `it` is the plan.
+    /// The plan was mentioned before, so `it` means the plan.
     pub(super) spoken_of: bool,
 }
 
-/// Shorter titles and file names are words like any other.
+/// The fewest letters of a title or file name that identify the plan.
 const NAME: usize = 4;
 
 impl Topic {
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// How many words of the beginning are the plan's title or its file.
+    /// Returns the number of leading words that are the plan's title or its file.
     pub(super) fn at(&self, words: &[Word]) -> usize {
         let Some(first) = words.first() else { return 0 };
         let text = first.text.trim_start_matches('@');
@@ -43,7 +43,7 @@ impl Topic {
         if self.title.is_empty() {
             return 0;
         }
-        // Between quotes it is one word.
+        // A quotation is a single word.
         if first.kind != WordKind::Plain && text == self.title.join(" ") {
             return 1;
         }
@@ -52,7 +52,8 @@ impl Topic {
         if stands { self.title.len() } else { 0 }
     }
 
-    /// A task's id, or one that looks like those of the plan: only the first few are known here.
+    /// Returns true for a task's id or for a word that looks like the ids of the plan. Only the first few ids are known
+    /// here.
     pub(super) fn is_id(&self, word: &Word) -> bool {
         let text = word.text.trim_start_matches('#');
         let is_named = |id: &String| id == text || shape(id).is_some_and(|known| Some(known) == shape(text));
@@ -60,7 +61,8 @@ impl Topic {
     }
 }
 
-/// `0.1` and `12.3a` look the same, and so do `bd-x7y8.3` and `bd-a1`. A number alone looks like any other number.
+/// Returns the shape of an id. `0.1` and `12.3a` have the same shape, and so do `bd-x7y8.3` and `bd-a1`. A number alone
+/// has none.
 fn shape(id: &str) -> Option<&str> {
     if let Some((tracker, rest)) = id.split_once('-') {
         return (!tracker.is_empty() && rest.contains(|c: char| c.is_ascii_digit())).then_some(tracker);

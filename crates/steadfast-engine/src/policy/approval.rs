@@ -1,8 +1,8 @@
-//! The plan gate: nothing that is protected is written before a human said yes, and only to what they said yes to.
+//! The plan gate: no protected path is written before a human approves the plan, and then only the approved plan is.
 //!
-//! A gate is closed when the session's state says so or a marker stands before it. So neither removing the marker nor
-//! losing the state opens it; only an opening does: a human's yes or no, a human's unlock, or its expiry. What gets
-//! past the reading of a call is seen by the seal, and put back.
+//! A gate is closed if the session's state says so or if a marker of it exists. Removing the marker or losing the state
+//! does not open it. Only an opening does: a human's yes or no, a human's unlock, or its expiry. Writes that the
+//! reading of a call misses are found by the seal, and undone.
 
 mod channel;
 mod nearly;
@@ -38,7 +38,7 @@ impl Policy for Approval {
     }
 
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
-        // A session that knows of no gate is not made to wait for one.
+        // A session without a closed gate must not wait for one.
         let closed = state.gate.is_some();
         let (gate, seal, tree) = match &event.kind {
             EventKind::PreTool(ToolCall { action, .. })
@@ -54,7 +54,7 @@ impl Policy for Approval {
             | EventKind::SubagentStart => (true, false, false),
             _ => (false, false, false),
         };
-        // A process that a call left, or one that was there before, is looked for until none is left.
+        // Processes left by a call, or running before it, are looked for until none is left.
         let running = match (&event.kind, &state.gate) {
             (EventKind::PostTool(result), Some(known)) => {
                 known.running || write::may_write(event, &result.call.action).is_some()
@@ -63,12 +63,12 @@ impl Policy for Approval {
             (EventKind::GateClosed(_), None) => true,
             (_, None) => triggered(state, event).is_some(),
         };
-        // Whether a process has ended is asked together with what it may have left in the tree: else the next look would
-        // find that there, and nobody who did it.
+        // The end of a process and the files that it may have left are asked about together. Otherwise the next look
+        // would find the files and no process that could have written them.
         let tree = tree || running && state.gate.as_ref().is_some_and(|known| known.running);
         let before = closed && matches!(event.kind, EventKind::PreTool(_));
         let aliases = before && !event.unknown_git_words().is_empty();
-        // What an alias stands for is not known yet: it may stash.
+        // An alias is not resolved yet and may be a stash.
         let uncommitted = before && (aliases || write::stashes(event));
         Needs { gate, seal, tree, running, uncommitted, aliases, ..Needs::default() }
     }
@@ -83,7 +83,7 @@ impl Policy for Approval {
             _ => {}
         }
         if !self.needs(state, event).gate {
-            // No marker was looked for: that there is none does not mean that somebody took it away.
+            // The marker was not looked for, so its absence does not mean that it was removed.
             return Judgement::default();
         }
         if let Some(gate) = state.gate.as_ref().filter(|gate| gate.expires_at.is_some_and(|at| event.at >= at)) {
@@ -98,7 +98,7 @@ impl Policy for Approval {
         }
         let is_anothers = |gate: &GateState| gate.scope.belongs_to_other(&event.session);
         if facts.gate.is_none() && state.gate.as_ref().is_some_and(is_anothers) {
-            // The draft of another session was answered elsewhere, or has waited long enough.
+            // Another session's draft was answered there, or has expired.
             return Judgement { changes: vec![Change::GateOpened(Opening::Unlocked)], ..Judgement::default() };
         }
         match Closed::before(state, event, facts) {
@@ -114,14 +114,14 @@ fn opened(state: &State, opening: &Opening) -> Judgement {
     Judgement { changes: vec![Change::GateOpened(opening.clone())], effects, ..Judgement::default() }
 }
 
-/// The gate that this event closes, if it does.
+/// Returns the gate that this event closes, if it closes one.
 fn triggered(state: &State, event: &Event) -> Option<Gate> {
-    // Asked for every call: the triggers are looked at only where one can be meant.
+    // This runs for every call, so the triggers are compared only for events that can be one.
     let starts = |source: &StartSource| !matches!(source, StartSource::Resume | StartSource::Compact);
     let possible = match &event.kind {
         EventKind::Command { .. } | EventKind::SubagentStart => true,
         EventKind::SessionStart { source } => event.role.is_some() && starts(source),
-        // A subagent whose start was not told.
+        // A subagent whose start the host did not report.
         EventKind::PreTool(_) => {
             event.planning || event.agent.as_ref().is_some_and(|agent| !state.subagents.contains(&agent.id))
         }
@@ -155,20 +155,20 @@ fn triggered(state: &State, event: &Event) -> Option<Gate> {
     })
 }
 
-/// As it is spelled, or without its plugin.
+/// Compares an agent's type with a role, with or without the name of its plugin.
 fn is_named(agent_type: &str, role: &str) -> bool {
     agent_type == role || agent_type.rsplit(':').next() == Some(role)
 }
 
-/// A closed gate and an event before it.
+/// A closed gate and the event to judge.
 struct Closed<'a> {
     state: &'a State,
     event: &'a ParsedEvent<'a>,
     facts: &'a Facts,
     gate: Gate,
-    /// What the session remembers of it; nothing where it sees it for the first time.
+    /// The session's memory of the gate; `None` if the session sees it for the first time.
     known: Option<&'a GateState>,
-    /// Whether the marker has to be written: it is new, or somebody took it away.
+    /// The marker has to be written: it is new, or it was removed.
     unmarked: bool,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Closed<'a> {
                 Judgement { changes: vec![Change::Leaving], ..Judgement::default() }
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if self.event.agent.is_none() => {
-                self.spoken(text)
+                self.on_prompt(text)
             }
             EventKind::SessionStart { .. } if self.planner().is_some() => self.subagent(),
             EventKind::SessionStart { .. } => Judgement::of(Verdict::Context(text::closed(&self.gate))),
@@ -222,7 +222,8 @@ impl<'a> Closed<'a> {
         judgement
     }
 
-    /// What the session remembers of a gate that it sees for the first time. What ran before it may write behind it.
+    /// Returns the session's memory of a gate that it sees for the first time. A process that ran before may still
+    /// write.
     fn remembered(&self) -> GateState {
         GateState { running: self.facts.running == Fact::Known(true), ..GateState::of(&self.gate) }
     }
@@ -235,7 +236,7 @@ impl<'a> Closed<'a> {
         Judgement::of(Verdict::Context(told))
     }
 
-    /// The planner's name, if it is one that acts: a subagent, or a main thread that was started as one.
+    /// Returns the name of the planner that acts: a subagent, or a main thread that was started as one.
     fn planner(&self) -> Option<&str> {
         let agent_type = match &self.event.agent {
             Some(agent) => agent.agent_type.as_str(),
@@ -245,7 +246,7 @@ impl<'a> Closed<'a> {
     }
 }
 
-/// A marker that cannot be read says nothing of what it protects: then that is what the configuration says.
+/// A marker that cannot be read does not list the protected paths; the configuration does.
 fn readable(state: &State, event: &Event, gate: &Gate) -> Gate {
     if !gate.protected.is_empty() {
         return gate.clone();
@@ -255,7 +256,7 @@ fn readable(state: &State, event: &Event, gate: &Gate) -> Gate {
     Gate { root, protected, ..gate.clone() }
 }
 
-/// The gate as far as a session's memory of it goes, where its marker is gone.
+/// Rebuilds a gate from the session's memory when its marker is gone.
 fn remembered(state: &State, event: &Event, known: &GateState) -> Gate {
     Gate {
         trigger: known.trigger.clone(),

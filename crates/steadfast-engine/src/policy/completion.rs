@@ -1,8 +1,9 @@
 //! The stop gate: a turn does not end while tasks of the session's plan are open.
 //!
-//! It always ends. Every refusal spends one of `max_cycles + earned`, `earned` grows by [`GIVEN_BACK`] at most once per
-//! task a human put into the plan, and only a prompt of the human fills the account again. Besides, `max_idle` refusals
-//! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
+//! The gate always gives way in the end. Every refusal spends one of `max_cycles + earned`. `earned` grows by
+//! [`GIVEN_BACK`] at most once for each task that a human put into the plan, and only a prompt of the human resets the
+//! count. In addition, `max_idle` refusals in a row without a tool call end it at once. A session that stops this way
+//! is `capped`, never `complete`.
 
 mod binding;
 mod brief;
@@ -25,7 +26,7 @@ use crate::ParsedEvent;
 use promise::Promise;
 use text::Ways;
 
-/// How many refusals a task gives back when it is closed for the first time.
+/// The refusals that a task gives back when it is closed for the first time.
 const GIVEN_BACK: u32 = 3;
 
 /// `/clear` ends a session and starts the next within moments.
@@ -52,7 +53,7 @@ impl Policy for Completion {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
             EventKind::SubagentStart => is_working(event),
-            // Whoever begins a task is held to what its plan says from then on.
+            // A session that starts a task is bound by the must-nots of its plan from then on.
             EventKind::TaskChanged(changed) => changed.status == Status::InProgress,
             EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.tasks_of(&agent.id).is_some()),
             _ => false,
@@ -60,8 +61,8 @@ impl Policy for Completion {
         let enabled = state.rules.stop.enabled;
         Needs {
             plan: asks && enabled,
-            task_files: asks && enabled && binding::wants_files(state, event),
-            looped: enabled && loops::is_asked(event),
+            task_files: asks && enabled && binding::needs_files(state, event),
+            looped: enabled && loops::needs_loop(event),
             processes: asks && enabled && waiting::needs_processes(event),
             ..Needs::default()
         }
@@ -71,32 +72,36 @@ impl Policy for Completion {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }
-        // Whoever may not do anything any more is not kept from ending.
+        // An agent without budget can do nothing more, so it may stop.
         if facts.spent.is_some() && matches!(event.kind, EventKind::Stop(_) | EventKind::SubagentStop(_)) {
             return Judgement::default();
         }
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => {
                 let judged = loops::stop(state, event, stopping, facts, stop(state, event, stopping, facts));
-                if owned_plan(state, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
+                if owned_plan(state, facts).is_some() {
+                    with_tracker_news(judged, facts, Verdict::Note)
+                } else {
+                    judged
+                }
             }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
             EventKind::SubagentStart if is_working(event) => {
                 let told = owned_plan(state, facts)
                     .filter(|plan| plan.counts.open() > 0 && plan.approval.is_enough())
-                    .and_then(brief::subagents);
+                    .and_then(brief::for_subagent);
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => {
                 let started = binding::inherit(state, facts, start(state, event, *source, facts));
                 let started = loops::start(event, *source, facts, started);
-                changed_spec(told(started, facts, Verdict::Context), *source, facts)
+                changed_spec(with_tracker_news(started, facts, Verdict::Context), *source, facts)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
                 loops::prompt(event, text, facts, binding::prompt(state, event, text, facts))
             }
-            EventKind::Binding(word) => loops::word(event, word, facts, binding::word(state, event, word)),
-            EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
+            EventKind::Binding(word) => loops::on_command(event, word, facts, binding::on_command(state, event, word)),
+            EventKind::PostTool(result) => binding::on_write(state, event, result, facts),
             EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {
                 Judgement { changes: vec![Change::Binding(BindingChange::Ordered)], ..Judgement::default() }
             }
@@ -108,20 +113,20 @@ impl Policy for Completion {
     }
 }
 
-/// A subagent that somebody gave work, not an errand of the host's own.
+/// Returns true for a subagent with work of the session, false for one of the host's own.
 fn is_working(event: &Event) -> bool {
     event.agent.as_ref().is_some_and(|agent| !agent.agent_type.is_empty())
 }
 
-/// With what happened in the list that the tasks are kept in; where nothing else is said, that alone.
-fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
+/// Adds the news of the external tracker to a judgement.
+fn with_tracker_news(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
     if facts.elsewhere.is_empty() {
         return judgement;
     }
     let lines = facts.elsewhere.join("\n");
     match &mut judgement.verdict {
         Verdict::Pass => judgement.verdict = alone(lines),
-        // Neither a stop nor a start asks the human.
+        // Stops and starts never ask the human.
         Verdict::AskInstead(_) => {}
         Verdict::Context(text) | Verdict::Note(text) => text.push_str(&format!("\n{lines}")),
         Verdict::Deny { reason } | Verdict::Ask { reason } | Verdict::Continue { reason } => {
@@ -131,14 +136,14 @@ fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -
     judgement
 }
 
-/// With what became of the spec since it was loaded: to the agent, and to the human once for each beginning.
+/// Adds how the spec changed since it was loaded: for the agent, and once per session start for the human.
 fn changed_spec(mut judgement: Judgement, source: StartSource, facts: &Facts) -> Judgement {
     let (Some(change), Fact::Known(Some(plan))) = (facts.spec, &facts.plan) else { return judgement };
     let line = change.describe(plan.brief.spec.as_deref().unwrap_or_default(), &plan.id);
     match &mut judgement.verdict {
         Verdict::Pass => judgement.verdict = Verdict::Context(line.clone()),
         Verdict::Context(text) => text.push_str(&format!("\n{line}")),
-        // A start has no other answers.
+        // A session start has no other verdicts.
         _ => return judgement,
     }
     if source != StartSource::Compact {
@@ -156,7 +161,7 @@ fn owned_plan<'a>(state: &State, facts: &'a Facts) -> Option<&'a PlanView> {
 
 fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
     if let Fact::Unknown(why) = &facts.plan {
-        return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
+        return Judgement::of(Verdict::Note(format!("steadfast could not read the tasks: {why}")));
     }
     let Fact::Known(Some(plan)) = &facts.plan else { return Judgement::default() };
     if let Some(dismissed) = binding::dismissed(state, plan) {
@@ -165,7 +170,7 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     if !state.is_bound(plan) && !binding::is_due(state, plan) {
         return Judgement::default();
     }
-    let healed = binding::heal(state, event, plan);
+    let healed = binding::replace_gone_owner(state, event, plan);
     let mut judgement = gate(state, event, stopping, plan, facts);
     judgement.changes.extend(healed.changes);
     judgement.effects.extend(healed.effects);
@@ -176,10 +181,10 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     judgement
 }
 
-/// Whether a bound session may stop.
+/// Decides whether a bound session may stop.
 fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, facts: &Facts) -> Judgement {
     if !plan.approval.is_enough() {
-        // Nobody is held by what nobody approved.
+        // A plan that is not approved does not block a stop.
         return released(Release::NotApproved, Verdict::Note(text::not_approved(plan)));
     }
     let message = stopping.last_message.as_deref().unwrap_or_default();
@@ -192,11 +197,11 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     };
     let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
 
-    // What is open and cannot be started waits for something that is blocked.
+    // Open tasks that cannot start depend on a blocked task.
     if plan.open.is_empty() || plan.counts.open() == 0 {
         return gate.closed(stopping);
     }
-    if gate.is_let_go() {
+    if gate.is_released() {
         return Judgement::default();
     }
     if said == Some(Promise::Checkpoint) && state.rules.stop.allows(ExitOn::ContextCheckpoint) {
@@ -207,25 +212,26 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     }
     match said {
         Some(Promise::NeedsUser) => gate.needs_user(message),
-        _ if !gate.holds(plan) => Judgement::default(),
+        _ if !gate.blocks_stop(plan) => Judgement::default(),
         Some(Promise::Completion) => gate.refuse(text::false_promise, plan),
         Some(Promise::Checkpoint | Promise::Waiting) | None => gate.refuse(text::open, plan),
     }
 }
 
-/// One stop of the session that works on the plan.
+/// A stop of the session that works on the plan.
 struct Gate<'a> {
     state: &'a State,
     event: &'a Event,
     plan: &'a PlanView,
-    /// How what is done stands here, where nothing is open.
+    /// The state of the done tasks here; asked only when no task is open.
     done: &'a Fact<DoneHere>,
     said: Option<Promise>,
     processes: &'a [Liveness],
 }
 
 impl Gate<'_> {
-    /// Nothing is left for the agent: all is done, or what is left is blocked, by itself or through another.
+    /// Judges a stop with nothing left for the agent: all tasks are done, or the rest is blocked, directly or through
+    /// its dependencies.
     fn closed(&self, stopping: &Stopping) -> Judgement {
         let Self { state, plan, said, .. } = self;
         let rules = &state.rules.stop;
@@ -244,16 +250,16 @@ impl Gate<'_> {
         } else {
             text::all_blocked(plan)
         };
-        if self.is_let_go() {
+        if self.is_released() {
             return Judgement::default();
         }
         if self.waits(stopping) {
             return released(Release::Yielded, Verdict::Pass);
         }
-        self.answer(&missing, plan)
+        self.refuse_or_release(&missing, plan)
     }
 
-    /// Done tasks whose evidence does not hold any more. They hold like tasks that can be begun.
+    /// Returns the done tasks whose evidence is stale. They block the stop like ready tasks.
     fn stale(&self) -> Option<&TaskLines> {
         match self.done {
             Fact::Known(done) if self.state.rules.stop.check_ready_tasks => {
@@ -263,7 +269,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Nothing is open. That is `complete` only where what was done is here, and more than the agent's word says so.
+    /// Judges a stop with all tasks done. It is `complete` only if the work is in this checkout and more than the
+    /// agent's word confirms it.
     fn all_done(&self) -> Judgement {
         let (release, note) = match self.done {
             Fact::Unknown(why) => (Release::Unverified, text::unverified_note(why)),
@@ -274,7 +281,7 @@ impl Gate<'_> {
             }
             Fact::Known(_) | Fact::NotAsked => return released(Release::Complete, Verdict::Pass),
         };
-        // The human reads it once, and not with every turn.
+        // The human reads the note once, not with every turn.
         let verdict = if self.state.stop.released == Some(release) { Verdict::Pass } else { Verdict::Note(note) };
         released(release, verdict)
     }
@@ -287,12 +294,12 @@ impl Gate<'_> {
         released(Release::AllBlocked, Verdict::Note(text::all_blocked_note(plan, promised)))
     }
 
-    /// Until the human speaks.
-    fn is_let_go(&self) -> bool {
+    /// Returns true if Steadfast lets the session stop until the human's next prompt.
+    fn is_released(&self) -> bool {
         self.state.stop.capped || self.state.stop.released == Some(Release::NeedsUser)
     }
 
-    /// The session is not stopping but waiting: something will wake it, or the human has taken over.
+    /// Returns true if the session waits rather than stops: something will wake it, or the human has taken over.
     fn waits(&self, stopping: &Stopping) -> bool {
         let Self { state, event, plan, said, processes, .. } = self;
         let background = match &stopping.background {
@@ -308,7 +315,7 @@ impl Gate<'_> {
             || (*said == Some(Promise::Waiting) && plan.counts.blocked > 0)
     }
 
-    /// The context is full. A fresh session goes on.
+    /// Lets a session with a full context stop; a fresh session continues.
     fn checkpoint(&self) -> Judgement {
         let Self { plan, .. } = self;
         let mut judgement = released(Release::Checkpoint, Verdict::Note(text::checkpoint_note(plan)));
@@ -316,18 +323,19 @@ impl Gate<'_> {
         judgement
     }
 
-    /// The agent asks for its human. What it was at is blocked; what else there is to do it is told once.
+    /// Judges a stop at which the agent asks for the human. The current task is blocked, and the agent hears once of
+    /// the other open tasks.
     fn needs_user(&self, message: &str) -> Judgement {
         let Self { state, plan, .. } = self;
         let in_progress = plan.open.iter().find(|task| task.status == Status::InProgress);
-        // Asked again with nothing begun in between, it is still about the task that is blocked already.
+        // If the agent asks again without starting a task, it asks about the task that is already blocked.
         let current = in_progress.or_else(|| plan.open.first().filter(|_| !state.stop.asked));
         let reason = promise::reason(message);
-        let rest = current.map_or_else(|| (*plan).clone(), |task| without(plan, task));
+        let rest = current.map_or_else(|| (*plan).clone(), |task| with_blocked(plan, task));
 
-        let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.holds(&rest));
-        let mut judgement = if more && !(may_go && (state.stop.asked || self.spent().is_some())) {
-            let mut refused = self.answer(&text::set_aside(current, &rest, self.ways()), &rest);
+        let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.blocks_stop(&rest));
+        let mut judgement = if more && !(may_go && (state.stop.asked || self.reached_limit().is_some())) {
+            let mut refused = self.refuse_or_release(&text::set_aside(current, &rest, self.ways()), &rest);
             refused.changes.push(Change::AskedForUser);
             refused
         } else if may_go {
@@ -337,7 +345,7 @@ impl Gate<'_> {
         } else if state.rules.stop.allows(ExitOn::AllBlocked) {
             self.all_blocked(&rest)
         } else {
-            self.answer(&text::all_blocked(&rest), &rest)
+            self.refuse_or_release(&text::all_blocked(&rest), &rest)
         };
         judgement.effects.extend(current.map(|task| Effect::BlockTask {
             plan: plan.id.clone(),
@@ -347,8 +355,8 @@ impl Gate<'_> {
         judgement
     }
 
-    /// Whether anything open is looked at.
-    fn holds(&self, plan: &PlanView) -> bool {
+    /// Returns true if an open task blocks a stop under these settings.
+    fn blocks_stop(&self, plan: &PlanView) -> bool {
         let rules = &self.state.rules.stop;
         plan.open.iter().any(|task| match task.status {
             Status::InProgress => rules.check_in_progress,
@@ -357,15 +365,15 @@ impl Gate<'_> {
     }
 
     fn refuse(&self, text: fn(&PlanView, Ways) -> String, plan: &PlanView) -> Judgement {
-        self.answer(&text(plan, self.ways()), plan)
+        self.refuse_or_release(&text(plan, self.ways()), plan)
     }
 
-    /// Refuses with the facts, or lets go where nothing is left on the account.
-    fn answer(&self, facts: &str, plan: &PlanView) -> Judgement {
-        if let Some(spent) = self.spent() {
+    /// Refuses with these facts, or lets the session stop if no refusals are left.
+    fn refuse_or_release(&self, facts: &str, plan: &PlanView) -> Judgement {
+        if let Some(spent) = self.reached_limit() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
                 _ if self.stale().is_some() => facts.to_owned(),
-                (0, 0) => "all tasks are done, and nothing was promised".to_owned(),
+                (0, 0) => "all tasks are done, but the agent wrote no promise".to_owned(),
                 _ => text::how_many_open(plan),
             };
             return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));
@@ -379,8 +387,8 @@ impl Gate<'_> {
         limit(self.state)
     }
 
-    fn spent(&self) -> Option<String> {
-        spent(self.state)
+    fn reached_limit(&self) -> Option<String> {
+        reached_limit(self.state)
     }
 
     fn ways(&self) -> Ways {
@@ -392,8 +400,8 @@ fn limit(state: &State) -> u32 {
     state.rules.stop.max_cycles.saturating_add(state.stop.earned)
 }
 
-/// What the account was spent on, if nothing is left of it.
-pub(super) fn spent(state: &State) -> Option<String> {
+/// Returns the limit that was reached, if no refusals are left.
+pub(super) fn reached_limit(state: &State) -> Option<String> {
     let count = &state.stop;
     if count.idle >= state.rules.stop.max_idle {
         Some(format!("{} refusals in a row without a tool call", count.idle))
@@ -408,8 +416,8 @@ fn released(release: Release, verdict: Verdict) -> Judgement {
     Judgement { verdict, changes: vec![Change::StopReleased(release)], ..Judgement::default() }
 }
 
-/// The plan as it is when that task is blocked.
-fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
+/// Returns the plan as it will be when that task is blocked.
+fn with_blocked(plan: &PlanView, task: &TaskLine) -> PlanView {
     let mut rest = plan.clone();
     let counted = match task.status {
         Status::InProgress => &mut rest.counts.in_progress,
@@ -424,14 +432,14 @@ fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
     rest
 }
 
-/// A new session: its own plan is put back into its context, one without a living owner is offered.
+/// Judges a session start: a bound session reads its plan again; a plan without a living owner is offered.
 fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
     if !plan.approval.is_enough() {
         return Judgement::of(Verdict::Context(text::not_approved(plan)));
     }
     if state.is_bound(plan) {
-        return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
+        return Judgement::of(Verdict::Context(brief::for_session(plan, &state.rules.stop, event.host)));
     }
     if facts.inherited.contains(&plan.id) {
         return binding::bind(state, event, plan);
@@ -442,11 +450,11 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
                 .owner_ended
                 .as_ref()
                 .is_some_and(|end| end.reason == "clear" && event.at.since(end.at) < CLEARED_MS);
-        // Whoever cleared the context goes on with what was begun.
+        // A session after `/clear` continues the work.
         if cleared {
             return binding::bind(state, event, plan);
         }
-        // A run tells its agents in their prompt what they are to do.
+        // The runner's prompt already tells its agents what to do.
         if facts.of_run {
             return Judgement::default();
         }
@@ -456,7 +464,7 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
     Judgement::default()
 }
 
-/// What a run works off is not for anybody else.
+/// The plan with open tasks, unless a run works on it.
 fn open_plan(facts: &Facts) -> Option<&PlanView> {
     match &facts.plan {
         Fact::Known(Some(plan)) if plan.counts.open() > 0 && plan.run.is_none() => Some(plan),

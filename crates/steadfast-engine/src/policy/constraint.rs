@@ -1,7 +1,7 @@
-//! What the human forbade: "don't commit", "only `src/auth`", "no new dependencies".
+//! The human's constraints: "don't commit", "only `src/auth`", "no new dependencies".
 //!
-//! A constraint decides alone, and before the action. What a call shows plainly is refused with the human's own sentence;
-//! what it does not show is let pass, and noted where there is something to be said.
+//! A constraint decides alone, and before the action. Steadfast refuses a call that plainly breaks it, with the human's
+//! own sentence. A call that may break it is allowed, with a note.
 
 mod history;
 mod package;
@@ -27,12 +27,12 @@ use super::{Judgement, Policy, target};
 use crate::ParsedEvent;
 use crate::goal::{foreign, is_ours};
 
-/// Our own server has its own authority.
+/// Steadfast's own server checks the authority of its callers itself.
 const SERVER: &str = "steadfast";
 
 const LONG_COMMAND: &str = "The command is longer than 1 MB. Steadfast read the first 1 MB and does not know the rest.";
 const LONG_PROMPT: &str = "This prompt is longer than 1 MB. Steadfast read the first 1 MB: what the rest forbids or \
-                           allows is not enforced. `steadfast goal forbid commit` in a terminal says it outright.";
+                           allows is not enforced. `steadfast goal forbid commit` in a terminal forbids it directly.";
 
 #[derive(Debug)]
 pub(super) struct Constraint;
@@ -51,7 +51,7 @@ impl Policy for Constraint {
     }
 
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
-        // Most sessions forbid nothing, and pay nothing.
+        // Most sessions have no constraint and skip all this.
         let set = &state.rules.drift;
         let free = state.constraints().is_empty() && state.must_nots.is_empty() && set.constraints.is_empty();
         if free && state.watched.is_empty() {
@@ -76,7 +76,7 @@ impl Policy for Constraint {
             EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
                 return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
             }
-            EventKind::Prompt { text, .. } if !state.told_language => return unheard(event, text),
+            EventKind::Prompt { text, .. } if !state.told_language => return not_understood(event, text),
             _ => return Judgement::default(),
         };
         let set = setting::forbidden(&state.rules.drift);
@@ -89,7 +89,7 @@ impl Policy for Constraint {
         }
         let deed = Operation::of(event, call, state.rules.approval.scratch(), facts);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
-        // What broke a must-not may be written to take it back, and nothing else.
+        // A file that broke a must-not may be written to undo that, and for nothing else.
         let deed = deed.without(&state.taking_back);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
         let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
@@ -100,54 +100,54 @@ impl Policy for Constraint {
     }
 }
 
-/// A prompt that seems to forbid something in another language: its human is told once what is understood.
-fn unheard(event: &ParsedEvent<'_>, text: &str) -> Judgement {
+/// Tells the human once that Steadfast did not understand a prompt that seems to forbid something in another language.
+fn not_understood(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
     let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
     let note = format!(
-        "This seems to forbid something in {language}. Steadfast reads what is forbidden in English only, so nothing of it \
-         is enforced. Say it in English (\"don't commit\"), or in a terminal: `steadfast goal forbid commit`."
+        "This seems to forbid something in {language}. Steadfast understands such orders in English only, so it \
+         enforces none of this. Say it in English (\"don't commit\"), or in a terminal: `steadfast goal forbid commit`."
     );
     Judgement { verdict: Verdict::Note(note), changes: vec![Change::LanguageTold], ..Judgement::default() }
 }
 
-/// Who forbids something.
+/// The source of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// In a prompt, or with a command. A later word of theirs lifts it.
+    /// A human, in a prompt or with a command. A later prompt can lift it.
     Human,
-    /// Of the session's plan, while its loop goes on. No word lifts it.
+    /// The session's plan, until its loop ends. No prompt lifts it.
     Plan,
-    /// No word lifts it.
+    /// The settings. No prompt lifts it.
     Settings,
 }
 
-/// What a call would do, as far as it shows.
+/// The visible effects of a call.
 struct Operation<'a> {
     call: &'a ToolCall,
     cwd: &'a str,
     scratch: &'a str,
     runs: Vec<Run>,
-    /// What it would write and is not there yet.
+    /// Files that it would create.
     new_files: &'a [String],
-    /// What it would write for certain, with how.
+    /// Paths that it would certainly write, each with the operation.
     writes: Vec<(Op, String)>,
-    /// What it may write: patterns.
+    /// Patterns of paths that it may write.
     possible: Vec<(Op, String)>,
-    /// Some of it could not be read.
+    /// A part of it could not be read.
     unread: bool,
-    /// It is longer than what is read.
+    /// It is longer than the part that Steadfast reads.
     cut: bool,
 }
 
-/// What a deed is to one constraint.
+/// The result of comparing a call with one constraint.
 enum Finding {
     Nothing,
-    /// It would be run.
+    /// The call runs a forbidden command.
     Run(String),
-    /// It would be written.
+    /// The call writes a forbidden path.
     Write(String),
-    /// It cannot be decided, and this is why.
+    /// The call may break it, for this reason.
     Unsure(String),
 }
 
@@ -179,7 +179,7 @@ impl<'a> Operation<'a> {
         deed
     }
 
-    /// As if the paths that are taken back were not written.
+    /// Removes the paths that are written to undo a breach of a must-not.
     fn without(mut self, taking_back: &[TakingBack]) -> Self {
         self.writes.retain(|(_, path)| !taking_back.iter().any(|taking| taking.paths.contains(path)));
         self
@@ -206,10 +206,8 @@ impl<'a> Operation<'a> {
         let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
         let (agent, human, lasts) = match source {
             Source::Human => ("The human said", "You said", ""),
-            Source::Plan => ("The plan says", "The plan says", " It holds while its loop goes on."),
-            Source::Settings => {
-                ("`steadfast.toml` says", "`steadfast.toml` says", " No prompt lifts what is set there.")
-            }
+            Source::Plan => ("The plan says", "The plan says", " It applies until the loop of the plan ends."),
+            Source::Settings => ("`steadfast.toml` says", "`steadfast.toml` says", " A prompt cannot lift it."),
         };
         let not = |what: &str, done: &str| Verdict::Deny {
             reason: format!("{agent}: \"{said}\". `{what}` is not {done}.{lasts}"),
@@ -219,7 +217,7 @@ impl<'a> Operation<'a> {
                 Verdict::Ask { reason: format!("{agent}: \"{said}\". {LONG_COMMAND}") }
             }
             Finding::Nothing if self.unread && constraint.kind != ConstraintKind::Separate => {
-                Verdict::Note(format!("{human}: \"{said}\". A command that could not be read was let pass."))
+                Verdict::Note(format!("{human}: \"{said}\". Steadfast allowed a command that it could not read."))
             }
             Finding::Nothing => Verdict::Pass,
             Finding::Run(what) => not(&what, "run"),
@@ -232,11 +230,12 @@ impl<'a> Operation<'a> {
         use ConstraintKind as K;
         let of = &constraint.of;
         match constraint.kind {
-            // On which branch a commit would be is not known here.
+            // The branch of a commit is not known here.
             K::Commit if !of.is_empty() => match self.runs.iter().find(|run| history::commits(run)) {
-                Some(_) => {
-                    Finding::Unsure(format!("A commit was let pass: whether it is on `{}` is not known.", of[0]))
-                }
+                Some(_) => Finding::Unsure(format!(
+                    "Steadfast allowed a commit and does not know whether it is on `{}`.",
+                    of[0]
+                )),
                 None => Finding::Nothing,
             },
             K::Commit => self.run(history::commits).or(|| self.remote(&["git_commit"])),
@@ -247,7 +246,10 @@ impl<'a> Operation<'a> {
             K::Dependencies => self.run(|run| installs(run) == Some(Installs::New) && !is_excepted(run, of)).or(|| {
                 let manifest = self.writes.iter().find(|(_, path)| is_manifest(path));
                 manifest.map_or(Finding::Nothing, |(_, path)| {
-                    Finding::Unsure(format!("`{}` is edited: whether that adds one is not known.", self.shown(path)))
+                    Finding::Unsure(format!(
+                        "`{}` is edited; Steadfast does not know whether that adds a dependency.",
+                        self.shown(path)
+                    ))
                 })
             }),
             K::Install => self.run(|run| installs(run).is_some() && !is_excepted(run, of)),
@@ -301,7 +303,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Where all of a kind is forbidden, a pattern of paths is as good as a path.
+    /// If all of a kind is forbidden, a pattern of paths counts like a path.
     fn any(&self, op: Op, of: &[String]) -> Finding {
         let pattern = self.possible.iter().find(|(other, path)| {
             op == *other && of.is_empty() && path.starts_with('/') && !self.is_made_again(op, path)
@@ -316,7 +318,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// A pattern of paths whose folder is beside the fence is outside of it; one above it may be.
+    /// A pattern with a folder beside the fence lies outside of it; one with a folder above the fence may contain it.
     fn may_leave(&self, of: &[String]) -> Finding {
         let mut unsure = Finding::Nothing;
         let patterns =
@@ -341,8 +343,8 @@ impl<'a> Operation<'a> {
 
     fn may_be_written(&self, pattern: &str) -> String {
         match self.shown(pattern).as_str() {
-            "*" | "**" | "**/*" => "A command that was let pass may write any file.".to_owned(),
-            path => format!("`{path}` may be written by a command that was let pass."),
+            "*" | "**" | "**/*" => "Steadfast allowed a command that may write any file.".to_owned(),
+            path => format!("Steadfast allowed a command that may write `{path}`."),
         }
     }
 
@@ -359,7 +361,7 @@ impl<'a> Operation<'a> {
         match (is_it, bare) {
             (true, _) => Finding::Run(program::shown(run)),
             (false, true) => {
-                Finding::Unsure(format!("A push was let pass: whether it is to `{}` is not known.", of[0]))
+                Finding::Unsure(format!("Steadfast allowed a push and does not know whether it is to `{}`.", of[0]))
             }
             (false, false) => Finding::Nothing,
         }
@@ -369,17 +371,17 @@ impl<'a> Operation<'a> {
         of.is_empty() || of.iter().any(|name| covers(name, path, self.cwd))
     }
 
-    /// Deleting what a build or an installation makes again loses nothing.
+    /// Returns true for deleting files that a build or an installation makes again: nothing is lost.
     fn is_made_again(&self, op: Op, path: &str) -> bool {
         op == Op::Delete && place::is_derived(path, self.cwd)
     }
 
-    /// Our own files and the spec: a fence around the work is not about them.
+    /// Returns true for Steadfast's own files and the spec. A fence around the work does not concern them.
     fn is_ours(&self, path: &str) -> bool {
         path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_ours)
     }
 
-    /// A path as a human says it here.
+    /// Returns a path relative to the checkout.
     fn shown(&self, path: &str) -> String {
         const SHOWN: usize = 121;
         let inside = path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/'));
@@ -387,7 +389,7 @@ impl<'a> Operation<'a> {
         truncate(path, SHOWN).into_owned()
     }
 
-    /// A tool of another server that does it at the remote's.
+    /// Finds a tool of another server that does the same on the remote.
     fn remote(&self, names: &[&str]) -> Finding {
         match &self.call.action {
             Action::Mcp { tool, .. } if names.contains(&tool.as_str()) => Finding::Run(tool.clone()),
@@ -396,7 +398,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Whether all that is installed was allowed by its name.
+/// Returns true if every installed package is an exception of the constraint.
 fn is_excepted(run: &Run, of: &[String]) -> bool {
     let allowed = |word: &String| {
         let name = word.rfind('@').filter(|at| *at > 0).map_or(word.as_str(), |at| &word[..at]);

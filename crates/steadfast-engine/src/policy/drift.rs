@@ -1,7 +1,7 @@
-//! Whether the agent is still at what it was asked for.
+//! Judges whether the agent still does what the human asked for.
 //!
-//! A step is scored when its call is back, and the agent is told there and then, where there is something to say. Only
-//! with `enforce` is anything refused, and only at the last level.
+//! A step is scored when its call has returned, and the agent hears of it at once, if at all. Only with `enforce` is a
+//! call refused, and only at the last level.
 
 mod batch;
 mod text;
@@ -16,15 +16,15 @@ use steadfast_model::{
 use super::{Judgement, Policy};
 use crate::ParsedEvent;
 use crate::drift::{
-    Leads, StepScore, ToolEffects, Without, WorkScope, explored, failure, folder, mark, prompted, score, unix, went,
-    wrote,
+    Leads, StepScore, ToolEffects, Without, WorkScope, failure, folder, learn_reading, mark, prompt_changes,
+    read_changes, score, unix, write_changes,
 };
 
-/// How many writing steps the agent is given to answer a correction before it hears the next level. The calls of one
-/// answer of the model are made before any of them is corrected.
+/// The number of writing steps that the agent has to answer a correction before it hears the next level. The calls of
+/// one model answer were all made before the first of them was corrected.
 const QUIET: u8 = 3;
 
-/// The same after a halt, above which there is no level.
+/// The same after a halt, the highest level.
 const QUIET_AFTER_HALT: u8 = 24;
 
 #[derive(Debug)]
@@ -43,15 +43,15 @@ impl Policy for Drift {
         rules.drift_mode
     }
 
-    /// What a call does not show has to be looked at. The task at hand, or the history, may name what would otherwise lead
-    /// away.
+    /// Effects that a call does not show have to be looked up. The current task or the history may name a file that
+    /// would otherwise lead away.
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
-        let Some(effects) = deed_of(state, event) else { return Needs::default() };
+        let Some(effects) = finished_effects(state, event) else { return Needs::default() };
         let astray = leads_away(state, &effects);
         Needs {
             plan: astray || effects.changes_files() && is_undeclared(state),
             neighbours: astray,
-            // Before the first write nothing leads away, and git need not be asked.
+            // Before the first write nothing leads away, so git is not asked.
             changed: effects.unknown && (state.drift.at_work || effects.kind == Some(StepKind::Delegate)),
             ..Needs::default()
         }
@@ -62,26 +62,28 @@ impl Policy for Drift {
     }
 }
 
-/// Something is written for the first time, and nobody said where the work is.
+/// Returns true if this is the first write and no text named the place of the work.
 fn is_undeclared(state: &State) -> bool {
     let named = state.goal.as_ref().is_some_and(|goal| !goal.scope.is_empty()) || !state.rules.drift.scope.is_empty();
     !named && !state.drift.begun && !state.drift.said_undeclared
 }
 
-/// What the policy says of an event, with signals left out.
+/// Judges an event, without the signals that are left out.
 pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
-        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
+        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => {
+            on_prompt(state, event, without)
+        }
         EventKind::ToolBatch { .. } => {
-            let (verdict, change) = batch::over(&state.drift, event);
+            let (verdict, change) = batch::on_end(&state.drift, event);
             Judgement { verdict, changes: changes(change), ..Judgement::default() }
         }
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
             Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
         }
-        _ => Judgement { changes: changes(prompted(state, event, without)), ..Judgement::default() },
+        _ => Judgement { changes: changes(prompt_changes(state, event, without)), ..Judgement::default() },
     }
 }
 
@@ -93,8 +95,8 @@ fn effects(state: &State, event: &ParsedEvent<'_>) -> ToolEffects {
     ToolEffects::of(event, &root(state, event), state.rules.approval.scratch())
 }
 
-/// What came back with an event.
-fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
+/// Returns the effects of a finished call or subagent.
+fn finished_effects(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
     match &event.kind {
         EventKind::PostTool(_) => Some(effects(state, event)),
         EventKind::SubagentStop(_) => Some(ToolEffects::delegated()),
@@ -102,9 +104,9 @@ fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
     }
 }
 
-/// What changed while it ran is what it wrote, but for what the session wrote before: who runs a formatter over it does
-/// nothing new. Nor is anything said again about a folder of which the agent was told.
-fn take_in(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
+/// Adds the files that changed while a call ran to its writes. Files that the session wrote before are left out (a
+/// formatter that runs over them is no news), and so are folders for which the agent was already corrected.
+fn add_changed(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
     let places = &state.drift.places;
     let is_new = |path: &&String| {
         !places.known.contains(path)
@@ -114,24 +116,24 @@ fn take_in(effects: &mut ToolEffects, state: &State, event: &Event, changed: &[S
     effects.changed(changed.iter().filter(is_new), &root(state, event), state.rules.approval.scratch());
 }
 
-/// What an event shows that was written, and what changed besides.
+/// Returns the paths that an event wrote, shown or not.
 pub fn written(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
-    let mut effects = deed_of(state, event).unwrap_or_default();
+    let mut effects = finished_effects(state, event).unwrap_or_default();
     if let Fact::Known(changed) = changed {
-        take_in(&mut effects, state, event, changed);
+        add_changed(&mut effects, state, event, changed);
     }
     effects.writes
 }
 
-/// Whether the files that a command turned out to change lead away from the goal. The task at hand and the history are
-/// then needed as for a call that shows what it writes.
+/// Returns true if the files that a command really changed lead away from the goal. The current task and the history
+/// are then required as for a call that shows its writes.
 pub fn leads_astray(state: &State, event: &ParsedEvent<'_>, changed: &[String]) -> bool {
-    let Some(mut effects) = deed_of(state, event).filter(|effects| effects.unknown) else { return false };
-    take_in(&mut effects, state, event, changed);
+    let Some(mut effects) = finished_effects(state, event).filter(|effects| effects.unknown) else { return false };
+    add_changed(&mut effects, state, event, changed);
     leads_away(state, &effects)
 }
 
-/// Whether what is written would be spoken of.
+/// Returns true if these writes would cause a correction.
 fn leads_away(state: &State, effects: &ToolEffects) -> bool {
     let scope = WorkScope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..WorkScope::default() };
     let scored = || score(&state.drift, scope, effects, None, Without::default());
@@ -142,9 +144,9 @@ fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
     all.into_iter().map(Change::Drift).collect()
 }
 
-/// The human speaks: who was off course is told where it stood, and begins anew.
-fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
-    let mut said = prompted(state, event, without);
+/// Judges a human's prompt: it ends the drift, and the agent hears where it stood.
+fn on_prompt(state: &State, event: &Event, without: Without<'_>) -> Judgement {
+    let mut said = prompt_changes(state, event, without);
     let memory = &state.drift;
     said.extend(batch::dropped(memory));
     let mut verdict = Verdict::Pass;
@@ -164,7 +166,7 @@ fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
     Judgement { verdict, changes: changes(said), ..Judgement::default() }
 }
 
-/// With `enforce`, what would be answered with the last level does not happen.
+/// With `enforce`, refuses a call that would be answered with the last level.
 fn before(state: &State, event: &ParsedEvent<'_>, without: Without<'_>) -> Judgement {
     let effects = effects(state, event);
     if !effects.changes_files() {
@@ -180,7 +182,7 @@ fn before(state: &State, event: &ParsedEvent<'_>, without: Without<'_>) -> Judge
     Judgement { verdict, changes: changes([DriftChange::Halted]), ..Judgement::default() }
 }
 
-/// The level of a score. After a correction that was ignored it rises by one, once the agent had time to answer it, and
+/// Returns the level of a score. After an ignored correction it rises by one, once the agent had time to answer. It
 /// never falls before a step is on course.
 fn level(memory: &Memory, score: Score) -> Level {
     let level = score.level();
@@ -191,29 +193,29 @@ fn level(memory: &Memory, score: Score) -> Level {
     if memory.quiet > 0 { told } else { told.after(1) }
 }
 
-/// The path that would be back on course: of the task at hand, of the work, of the goal.
+/// Returns a path that would be back on course: of the current task, of the work, or of the goal.
 fn recovery(state: &State, of_task: &[String]) -> Option<String> {
     let named = state.goal.as_ref().and_then(|goal| goal.scope.first());
     of_task.first().or(state.drift.places.known.last()).or(named).cloned()
 }
 
-/// A call that is back.
+/// A call that has returned.
 struct After<'a> {
     without: Without<'a>,
     state: &'a State,
     event: &'a ParsedEvent<'a>,
     call: Option<ToolUseId>,
     effects: ToolEffects,
-    /// What went wrong, as far as one error is told from another.
+    /// The hash of the error, which distinguishes it from others.
     error: Option<u32>,
     interrupted: bool,
-    /// Something changed that the call did not show.
+    /// Files changed that the call did not show.
     changed: bool,
-    /// All that changed while it ran, new or not.
+    /// All files that changed while it ran, new or not.
     all_changed: &'a Fact<Vec<String>>,
     always: Vec<String>,
     of_task: Vec<String>,
-    /// It works on a plan: that says what the work is.
+    /// The session works on a plan, which defines the work.
     has_tasks: bool,
     neighbours: &'a [Neighbours],
 }
@@ -232,10 +234,10 @@ impl<'a> After<'a> {
             Outcome::Failed { error } => Some(failure(error)),
             Outcome::Ok | Outcome::Interrupted => None,
         });
-        let mut effects = deed_of(state, event).unwrap_or_default();
+        let mut effects = finished_effects(state, event).unwrap_or_default();
         let shown = effects.writes.len();
         if let Fact::Known(changed) = &facts.changed {
-            take_in(&mut effects, state, event, changed);
+            add_changed(&mut effects, state, event, changed);
         }
         Self {
             without,
@@ -255,14 +257,15 @@ impl<'a> After<'a> {
     }
 
     fn judge(self) -> Judgement {
-        let wrote = self.wrote();
+        let wrote = self.writes();
         let mut judged = self.score();
         judged.changes.extend(wrote);
         judged
     }
 
-    /// What the call wrote, shown or not. A script may write before it fails; an edit that failed wrote nothing.
-    fn wrote(&self) -> Option<Change> {
+    /// Returns the writes of the call, shown or not. A script may write before it fails; an edit that failed wrote
+    /// nothing.
+    fn writes(&self) -> Option<Change> {
         let ToolEffects { kind, writes, deletes, unknown, .. } = &self.effects;
         let is_edit = matches!(kind, Some(StepKind::Edit | StepKind::Write));
         if is_edit && (self.error.is_some() || self.interrupted) {
@@ -271,7 +274,7 @@ impl<'a> After<'a> {
         let mut paths: Vec<String> = writes.iter().chain(deletes).cloned().collect();
         match self.all_changed {
             Fact::Known(changed) => paths.extend(changed.iter().filter(|path| !writes.contains(path)).cloned()),
-            // It may have written anything.
+            // The call may have written anything.
             _ if *unknown => return Some(Change::Wrote { at: self.event.at, paths: Vec::new() }),
             _ => {}
         }
@@ -280,44 +283,44 @@ impl<'a> After<'a> {
 
     fn score(self) -> Judgement {
         let memory = &self.state.drift;
-        let mut said = prompted(self.state, self.event, self.without);
+        let mut said = prompt_changes(self.state, self.event, self.without);
         if self.interrupted {
             return Judgement { changes: changes(said), ..Judgement::default() };
         }
         let scope = WorkScope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
         if self.error.is_none() {
-            said.extend(went(memory, scope, &self.effects, self.without));
+            said.extend(read_changes(memory, scope, &self.effects, self.without));
         }
-        said.extend(explored(memory, self.event, &self.effects, self.without));
+        said.extend(learn_reading(memory, self.event, &self.effects, self.without));
         let scored = score(memory, scope, &self.effects, attempt, self.without);
         said.extend(attempt.map(DriftChange::Tried));
         let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
-            said.extend(self.returned());
+            said.extend(self.back_on_course());
             return Judgement { changes: changes(said), ..Judgement::default() };
         };
         if self.error.is_none() || self.changed {
-            said.extend(wrote(memory, &self.effects, &scored));
+            said.extend(write_changes(memory, &self.effects, &scored));
         }
         let (verdict, more) = self.answer(&scored);
         said.extend(more);
         Judgement { verdict, changes: changes(said), ..Judgement::default() }
     }
 
-    /// What only reads is no step, and neither is a command that failed for the first time.
+    /// Returns false for calls that only read and for commands that failed for the first time.
     fn is_step(&self, scored: &StepScore) -> bool {
         if self.error.is_some() && !self.changed { scored.score < Score::BEST } else { self.effects.changes_files() }
     }
 
-    /// A failure is remembered, and what ends one.
+    /// Returns the attempt to remember: a failure, or a call that ends a series of failures.
     fn attempt(&self) -> Option<Attempt> {
         let target = self.effects.target().filter(|_| self.effects.kind.is_some())?;
         let failed_before = || self.state.drift.window.iter().any(|earlier| earlier.target == target);
         (self.error.is_some() || failed_before()).then_some(Attempt { target, error: self.error })
     }
 
-    /// Who only has to look at the awaited file again is back on course by that.
-    fn returned(&self) -> Option<DriftChange> {
+    /// Returns the change back on course, if the agent was only to read the awaited file again.
+    fn back_on_course(&self) -> Option<DriftChange> {
         let memory = &self.state.drift;
         let awaited = memory.awaited.as_ref().filter(|path| self.effects.reads.contains(path))?;
         (memory.course == Course::Forced && !awaited.is_empty()).then(|| self.steered(memory, Course::Normal, 0))
@@ -334,13 +337,13 @@ impl<'a> After<'a> {
         }
     }
 
-    /// What is said of a step, and where it leaves the session.
+    /// Returns the answer to a step, and the changes to the session's memory.
     fn answer(&self, scored: &StepScore) -> (Verdict, Vec<DriftChange>) {
         let memory = &self.state.drift;
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
         let writes = self.effects.changes_files();
-        // The agent was told this much, and has time to answer it.
+        // The agent has heard this level and still has time to answer it.
         let again = memory.corrected && memory.quiet > 0 && level <= memory.told;
         let escalation = match (corrected && !again, scored.score >= Score::new(8)) {
             (true, _) => (memory.escalation + u8::from(memory.corrected)).min(Memory::ESCALATION),
@@ -369,7 +372,7 @@ impl<'a> After<'a> {
             quiet: if corrected && !again {
                 if level == Level::Halt { QUIET_AFTER_HALT } else { QUIET }
             } else {
-                memory.quiet.saturating_sub(batch::heard(memory))
+                memory.quiet.saturating_sub(batch::answer_weight(memory))
             },
             escalation,
             course,
@@ -425,7 +428,7 @@ impl<'a> After<'a> {
         }
     }
 
-    /// Nothing says where the work is: said once, and to the human.
+    /// Tells the human once that no text names the place of the work.
     fn undeclared(&self, said: &mut Vec<DriftChange>) -> Verdict {
         if !is_undeclared(self.state) || self.has_tasks || self.effects.writes.is_empty() {
             return Verdict::Pass;

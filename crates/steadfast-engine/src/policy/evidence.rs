@@ -1,7 +1,7 @@
-//! What is said to be completed: an item of the host's list whose text names its check is not completed before that check
-//! passed here. What has no check is the agent's word, and is taken as that.
+//! Requires evidence for completed items: an item of the host's list whose text names a check is not completed before
+//! that check passed here. For an item without a check, the agent's word is enough.
 //!
-//! Only where the user has the host's list followed.
+//! Only if the settings follow the host's list.
 
 use steadfast_model::{
     Change, Direction, Effect, Event, EventKind, Facts, Host, HostList, ItemTold, ListChange, ListDiff, ListItem, Mode,
@@ -24,7 +24,7 @@ impl Policy for Evidence {
         Direction::Gate
     }
 
-    /// As the stop gate: both say when work is over.
+    /// Same mode as the stop gate: both decide when work is done.
     fn mode(&self, rules: &Rules) -> Mode {
         rules.completion
     }
@@ -47,12 +47,12 @@ impl Policy for Evidence {
                 .unwrap_or_default(),
             EventKind::PostTool(_) => host_list::follow(state, event)
                 .map(|followed| {
-                    let verdict = host_list::said(&followed.noticed).map_or(Verdict::Pass, Verdict::Context);
-                    keep(event, facts, &followed, Judgement::of(verdict))
+                    let verdict = host_list::describe(&followed.noticed).map_or(Verdict::Pass, Verdict::Context);
+                    update_copy(event, facts, &followed, Judgement::of(verdict))
                 })
                 .unwrap_or_default(),
-            EventKind::ListSeen(diff) => looked_at(state, event, diff, facts),
-            EventKind::ItemCreated(told) if is_followed(state) => used(state, told),
+            EventKind::ListSeen(diff) => on_list_seen(state, event, diff, facts),
+            EventKind::ItemCreated(told) if is_followed(state) => note_list_used(state, told),
             EventKind::ItemCompleted(told) if is_followed(state) => completing(state, event, told, facts),
             _ => Judgement::default(),
         }
@@ -63,36 +63,36 @@ fn is_followed(state: &State) -> bool {
     state.rules.tasks_from == TaskSource::ClaudeTasks
 }
 
-/// The list is in use, and a team's where that is said. The item itself is taken in when its call is back, or when the
-/// list is looked at: until then others may refuse it.
-fn used(state: &State, told: &ItemTold) -> Judgement {
+/// Records that the list is in use, and its team if the host names one. The item itself is added when its call has
+/// returned, or when the list is read: until then another hook may refuse it.
+fn note_list_used(state: &State, told: &ItemTold) -> Judgement {
     let known = state.list.as_ref();
     let is_news = known.is_none_or(|list| told.team.is_some() && list.team != told.team);
     let used = Change::List(ListChange::Used { team: told.team.clone() });
     Judgement { changes: is_news.then_some(used).into_iter().collect(), ..Judgement::default() }
 }
 
-/// The host asks before it calls an item completed, whichever way that came: it knows the item's text of now, and items
-/// that this session never saw. It asks the same when a teammate ends its turn; that was answered with the turn's end. Where a
-/// subagent goes on after that, it may be its call.
+/// Judges an item that the host is about to complete. The host asks about every completion, with the item's present
+/// text, also for items that this session never saw. It asks again when a teammate ends its turn; that was answered
+/// with the turn's end. If a subagent still works, the event may come from its call.
 fn completing(state: &State, event: &Event, told: &ItemTold, facts: &Facts) -> Judgement {
-    let mut judgement = used(state, told);
+    let mut judgement = note_list_used(state, told);
     let may_be_a_call = state.stop.last.is_none() || !state.subagents.is_empty();
     if may_be_a_call
-        && super::completion::spent(state).is_none()
+        && super::completion::reached_limit(state).is_none()
         && let Some(reason) = host_list::unproven_item(state, told).and_then(|item| refusal(event.host, &[item]))
     {
         judgement.verdict = Verdict::Deny { reason };
         judgement.changes.push(Change::StopRefused);
     }
     match host_list::follow(state, event) {
-        Some(followed) => keep(event, facts, &followed, judgement),
+        Some(followed) => update_copy(event, facts, &followed, judgement),
         None => judgement,
     }
 }
 
-/// The list was looked at. What cannot be read is the human's business, and said once.
-fn looked_at(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Judgement {
+/// Adds what a reading of the list found. Faults of the list are reported to the human once.
+fn on_list_seen(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Judgement {
     let mut judgement = Judgement::default();
     let told = state.list.as_ref().map_or(0, |list| list.faults);
     let faults = if diff.faults.is_empty() { 0 } else { fnv(diff.faults.iter().map(String::as_bytes)) };
@@ -104,16 +104,16 @@ fn looked_at(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Ju
         judgement.verdict = Verdict::Note(text);
     }
     let Some(followed) = host_list::follow(state, event) else { return judgement };
-    let said = host_list::said(&followed.noticed);
+    let said = host_list::describe(&followed.noticed);
     match judgement.verdict {
         Verdict::Pass => judgement.verdict = said.map_or(Verdict::Pass, Verdict::Context),
         _ => judgement.aside = said,
     }
-    keep(event, facts, &followed, judgement)
+    update_copy(event, facts, &followed, judgement)
 }
 
-/// Our copy and, when it is opened next, the ledger have it.
-fn keep(event: &Event, facts: &Facts, followed: &Followed, mut judgement: Judgement) -> Judgement {
+/// Updates our copy, and the ledger when it is opened next.
+fn update_copy(event: &Event, facts: &Facts, followed: &Followed, mut judgement: Judgement) -> Judgement {
     judgement.changes.push(Change::List(followed.change()));
     judgement.effects.push(Effect::FollowList {
         plan: HostList::plan(&event.session),

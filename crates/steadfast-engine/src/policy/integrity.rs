@@ -1,8 +1,10 @@
-//! Steadfast's own state, its wiring in the hosts' settings, who may run which command, and the budget of a run.
+//! Protects Steadfast's own state, its wiring in the hosts' settings, the commands that only a human can run, and the
+//! budget of a run.
 //!
-//! A command line is read for what it would write and whom it would call. What cannot be seen there (a script, a program
-//! that was built for it) is refused by the command itself, which looks at its environment, its ancestors and the claim
-//! of its call, and found by `doctor`. What becomes of the wiring is looked for at prompts and stops.
+//! A command line is read for the paths that it would write and the commands that it would call. Calls that it does not
+//! show (a script, a program built for the purpose) are refused by the command itself, which checks its environment,
+//! its ancestors and the claim of its call; `doctor` finds the rest. Changes of the wiring are looked for at prompts
+//! and stops.
 
 mod sweep;
 
@@ -19,26 +21,26 @@ use super::constraint::alias_lines;
 use super::{Judgement, Policy, target};
 use crate::ParsedEvent;
 
-/// What holds our state, wherever it is found.
+/// The folders of our state, wherever they are.
 const STATE: [&str; 4] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/", "steadfast/install/"];
 
-/// The hosts' settings our hooks stand in, or could be switched off in.
+/// The hosts' settings that contain our hooks or could disable them.
 const WIRING: [&str; 4] =
     [".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json"];
 
-/// What approvals are signed with. Nobody but us reads it.
+/// The key that signs approvals. Only Steadfast reads it.
 const KEY: &str = "approval.key";
 
-/// The project's configuration, while a gate is closed; the second is others' as well.
+/// The project's configuration, protected while a gate is closed. Other tools use the second file, too.
 const CONFIG: [&str; 2] = ["steadfast.toml", "project.yaml"];
 
-/// Each of these paths has one of these names in it, and so has who runs us.
+/// Each of these paths contains one of these names, and so does every call of Steadfast.
 const NAMES: [&str; 5] = ["steadfast", "steadfast.gates", ".claude", ".codex", KEY];
 
-/// What a line has in it that speaks of them.
+/// Words in a line that refer to these paths.
 const SPOKEN: [&str; 4] = [".claude", ".codex", "settings", "steadfast"];
 
-/// Ourselves.
+/// The name of Steadfast's own program.
 const PROGRAM: &str = "steadfast";
 
 #[derive(Debug)]
@@ -57,8 +59,8 @@ impl Policy for Integrity {
         rules.integrity
     }
 
-    /// What no reading of a call sees is looked for where there is time for it; and, while a gate is closed, behind every
-    /// call that may have done it.
+    /// Changes that no reading of a call shows are looked for when there is time for it; while a gate is closed, after
+    /// every call that may have made them.
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let wiring = match &event.kind {
             EventKind::Prompt { .. } | EventKind::Stop(_) => true,
@@ -70,7 +72,7 @@ impl Policy for Integrity {
         match &event.kind {
             EventKind::PreTool(call) => match &call.action {
                 Action::Shell { command, .. } => {
-                    // What an alias stands for is not known yet: it may be any of these.
+                    // An alias is not resolved yet and may be any of these.
                     aliases = command.contains("git") && !event.unknown_git_words().is_empty();
                     wired = aliases || sweep::may_sweep(command);
                     programs = aliases || command.contains(PROGRAM);
@@ -116,14 +118,16 @@ impl Policy for Integrity {
     }
 }
 
-/// What the human who began the run let it cost is used up.
+/// The reason for a refusal when the budget of the run is spent.
 fn over_budget(spent: &str) -> String {
     let how_much = if spent.is_empty() { String::new() } else { format!(" ({spent})") };
-    format!("The budget of this run is spent{how_much}: no tool call is let through any more. The work so far is kept.")
+    format!(
+        "The budget of this run is spent{how_much}: Steadfast refuses every further tool call. The work so far is kept."
+    )
 }
 
-/// What is said of a wiring that is not as it was: once to each, and again when it is another change. At its stop an agent
-/// cannot be told, without keeping it going; it hears of it with the next prompt.
+/// Reports a change of the wiring, once to the agent and once to the human, and again for another change. Text at its
+/// stop would keep the agent going, so it hears of it with the next prompt.
 fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
     let words = if changed.is_empty() { 0 } else { fnv(changed.iter().map(String::as_bytes)) | 1 };
     let is_stop = matches!(event.kind, EventKind::Stop(_));
@@ -133,9 +137,12 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
     }
     let line = changed.join("; ");
     let to_human = (words != 0 && state.wiring.human != words)
-        .then(|| format!("{line}. `steadfast init` writes the hooks again; `steadfast doctor` looks at all of them."));
-    let to_agent = (words != 0 && !is_stop && state.wiring.agent != words)
-        .then(|| format!("{line}. What Steadfast is not called for it does not see. `steadfast init` is for a human."));
+        .then(|| format!("{line}. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them."));
+    let to_agent = (words != 0 && !is_stop && state.wiring.agent != words).then(|| {
+        format!(
+            "{line}. Steadfast does not see events for which it is not called. Only a human can run `steadfast init`."
+        )
+    });
     let (verdict, aside) = match (to_human, to_agent) {
         (Some(note), aside) => (Verdict::Note(note), aside),
         (None, Some(context)) => (Verdict::Context(context), None),
@@ -144,13 +151,15 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
     Judgement { verdict, changes: vec![Change::WiringTold(told)], aside, ..Judgement::default() }
 }
 
-/// What is said of settings that a call removed, to agent and human.
+/// Reports settings that a call removed, to agent and human.
 fn removed(files: &[RemovedFile]) -> Judgement {
     let line = |file: &RemovedFile| match &file.failed {
-        None => format!("This call removed `{}`, which holds the hooks of Steadfast. It is back as it was.", file.path),
+        None => {
+            format!("This call removed `{}`, which holds the hooks of Steadfast. Steadfast put it back.", file.path)
+        }
         Some(why) => format!(
-            "This call removed `{}`, which holds the hooks of Steadfast, and it could not be put back ({why}). \
-             `steadfast init` writes it again; that is for a human.",
+            "This call removed `{}`, which holds the hooks of Steadfast, and it could not be put back ({why}). Only a \
+             human can run `steadfast init`, which writes it again.",
             file.path
         ),
     };
@@ -158,8 +167,8 @@ fn removed(files: &[RemovedFile]) -> Judgement {
     Judgement { verdict: Verdict::Note(text.clone()), aside: Some(text), ..Judgement::default() }
 }
 
-/// What a command line would do that is not an agent's to do, also by an alias of git. What no seal watches and a program
-/// is given of which nothing is known is asked about: nothing would put it back.
+/// Judges a command line, and the lines behind its git aliases, for effects that an agent may not have. A file without
+/// a seal that is given to an unknown program leads to a question: nothing would restore it.
 fn shell(event: &ParsedEvent<'_>, command: &str, gated: bool, facts: &Facts) -> Option<Verdict> {
     let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
     let plainly = line(command, &context, || event.reading(), gated, facts);
@@ -200,7 +209,7 @@ fn line<'a>(
         reading.to_mut().effects.retain(|effect| !sweep::is_sweep(effect));
     }
     let reading = &*reading;
-    // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
+    // Possible writes of our files are refused, too, while a gate is closed and the line mentions them.
     let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) {
         GuardDecision::Ask
     } else {
@@ -217,9 +226,9 @@ fn handed_over(reading: &Reading) -> Option<Verdict> {
     Some(Verdict::Ask { reason })
 }
 
-/// Ourselves, as installed: without it the hosts let everything through.
+/// Returns the refusal for writing the installed program: without it the hosts allow everything.
 fn program(reading: &Reading, facts: &Facts) -> Option<String> {
-    // A reading leaves `~` in a path as it is, wherever that stands.
+    // A reading keeps `~` in a path wherever it is.
     let guarded = |path: &str| if path.starts_with('~') { format!("./{path}") } else { path.to_owned() };
     let program =
         facts.programs.iter().find(|path| judge(reading, &[guarded(path)]).decision == GuardDecision::Deny)?;
@@ -227,7 +236,7 @@ fn program(reading: &Reading, facts: &Facts) -> Option<String> {
 }
 
 fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool, facts: &Facts) -> Option<String> {
-    // Every call comes through here: what has none of the names in it is not taken apart.
+    // Every call comes through here, so paths without any of these names are skipped.
     let mut named = paths.filter(|path| {
         let is_ours = |part: &str| NAMES.iter().chain(&CONFIG).any(|name| part.eq_ignore_ascii_case(name));
         let named = |text: &str| text.split('/').any(is_ours);
@@ -239,14 +248,14 @@ fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool, 
     })
 }
 
-/// What is ours and would be written. Settings are free where the write is known to leave our part as it is.
+/// Returns the refusal for a write of our files. Settings may be written if the write certainly keeps our hooks.
 fn reached(reading: &Reading, least: GuardDecision, gated: bool, keeps_hooks: bool) -> Option<String> {
     let config = gated.then_some(CONFIG).into_iter().flatten();
     let wiring = (!keeps_hooks).then_some(WIRING).into_iter().flatten();
     let guarded = STATE.into_iter().chain(wiring).chain([KEY]).chain(config);
     let found = guarded.into_iter().find(|path| judge(reading, &[(*path).to_owned()]).decision >= least)?;
     Some(match found {
-        path if CONFIG.contains(&path) => format!("`{path}` is not changed while the plan gate is closed."),
+        path if CONFIG.contains(&path) => format!("`{path}` cannot be changed while the plan gate is closed."),
         KEY => key(),
         path if WIRING.contains(&path) && removes(reading) => format!(
             "This removes `{path}`, which decides whether Steadfast is called. Name the other files of its folder instead."
@@ -275,8 +284,8 @@ fn key() -> String {
     "The key that approvals are signed with is for Steadfast alone.".to_owned()
 }
 
-/// What only a human runs, behind whatever it is dressed in. What is not known of it (`steadfast $WORDS`) is left to the
-/// command, which refuses it.
+/// Returns the refusal for a command that only a human can run, behind any wrapper. An unknown argument (`steadfast
+/// $WORDS`) is left to the command, which refuses it.
 fn humans_command(reading: &Reading) -> Option<String> {
     let ours = reading.runs().filter(|run| match run.argv.first().and_then(Argument::known) {
         Some(program) => program.rsplit('/').next() == Some(PROGRAM),
@@ -284,7 +293,8 @@ fn humans_command(reading: &Reading) -> Option<String> {
     });
     let command = ours.filter_map(|run| human_command(run.arguments().iter().filter_map(Argument::known))).next()?;
     Some(format!(
-        "`steadfast {command}` is for a human. If it is needed, say so; a human runs it in a terminal of their own."
+        "Only a human can run `steadfast {command}`. If it is needed, say so; a human runs it in a terminal of their \
+         own."
     ))
 }
 

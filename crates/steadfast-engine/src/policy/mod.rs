@@ -25,30 +25,30 @@ pub const POLICIES: [&dyn Policy; 6] = [
     &completion::Completion,
 ];
 
-/// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
+/// A policy. It judges an event; its mode and the other policies are applied afterwards.
 pub trait Policy: Sync {
     fn name(&self) -> PolicyName;
 
-    /// Which way it falls when it cannot be expressed.
+    /// The direction in which its verdict falls if the host cannot express it.
     fn direction(&self) -> Direction;
 
     fn mode(&self, rules: &Rules) -> Mode;
 
-    /// What it must know for this event. Cheap: asked for every tool call.
+    /// Returns the facts that it requires for this event. This runs for every tool call, so it must be cheap.
     fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs;
 
     fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement;
 }
 
-/// What a policy says of an event.
+/// The opinion of a policy about an event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     pub verdict: Verdict,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
-    /// For the agent, where the verdict is a note for the human.
+    /// For the agent, if the verdict is a note for the human.
     pub aside: Option<String>,
-    /// For the human, where the verdict is for the agent.
+    /// For the human, if the verdict is for the agent.
     pub note: Option<String>,
 }
 

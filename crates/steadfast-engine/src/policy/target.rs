@@ -1,10 +1,10 @@
-//! What a call aims at, as far as every policy reads it the same way.
+//! The targets of a call, read in the same way for every policy.
 
 use steadfast_model::Facts;
 pub(crate) use steadfast_text::absolute;
 
-/// Tools of known servers that only look, by their whole names. No host passes on what a server says of its tools, and a
-/// first word says nothing: `search_replace`, `get_and_update`.
+/// Tools of known servers that only read, by their whole names. Hosts do not pass on what a server says about its
+/// tools, and the first word proves nothing: `search_replace`, `get_and_update`.
 const READING: [&str; 64] = [
     // Files
     "read",
@@ -76,12 +76,12 @@ const READING: [&str; 64] = [
     "resolve-library-id",
 ];
 
-/// Whether a tool of another server is known to look and do nothing else.
+/// Returns true if a tool of another server is known to read and do nothing else.
 pub(crate) fn only_reads(tool: &str) -> bool {
     READING.iter().any(|name| tool.eq_ignore_ascii_case(name))
 }
 
-/// Paths and the places they lead to.
+/// Returns paths with the places that they lead to.
 pub(crate) fn links(facts: &Facts) -> impl Iterator<Item = (&str, &str)> {
     facts.links.iter().map(|link| (link.path.as_str(), link.target.as_str()))
 }

@@ -1,4 +1,5 @@
-//! How the done tasks of a plan stand in this checkout, at a stop: by what the ledger kept of their files, without git.
+//! Finds at a stop which done tasks of a plan still hold in this checkout, from the ledger's records of their files,
+//! without git.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +13,7 @@ use steadfast_observe::Checkout;
 use steadfast_store::Place;
 use steadfast_store::ledger::{Ledger, LedgerError, RunWork, StoredProof};
 
-/// Beyond this the session is let go as `unverified`.
+/// After this time the gate lets the session stop as `unverified`.
 const BUDGET: Duration = Duration::from_millis(30);
 
 pub(super) fn here(place: &Place, ledger: &Ledger, plan: &PlanId, state: &State, event: &Event) -> Fact<DoneHere> {
@@ -64,15 +65,15 @@ fn look(
     Ok(Fact::Known(here))
 }
 
-/// Of a task that names no files: whether the session wrote anything after its check began.
+/// For a task without files: returns whether the session wrote anything after its check started.
 fn wrote_since(checkout: &Checkout, state: &State, event: &Event, proof: &StoredProof) -> bool {
     let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
     let touched = |path: &str| checkout.is_touched_after(&Path::new(root).join(path), proof.since);
     state.last_write.as_ref().is_some_and(|last| last.is_after(proof.since, touched))
 }
 
-/// Whether the branch of a run is there and was never merged into what is checked out, as far as files show it: the
-/// reflog of `HEAD` names every merge and every commit that was checked out.
+/// Returns whether the branch of a run exists and was never merged into the current checkout. It reads the reflog of
+/// `HEAD`, which names every merge and every checked out commit.
 fn is_unmerged(checkout: &Checkout, branch: &str) -> bool {
     let (Some(common), Some(git_dir)) = (checkout.common_dir(), checkout.git_dir()) else { return false };
     let Some(tip) = tip_of(common, &format!("refs/heads/{branch}")) else { return false };
@@ -81,7 +82,7 @@ fn is_unmerged(checkout: &Checkout, branch: &str) -> bool {
     !log.lines().any(is_merge)
 }
 
-/// The commit that a reference names.
+/// Returns the commit of a reference.
 fn tip_of(common: &Path, name: &str) -> Option<String> {
     if let Ok(text) = fs::read_to_string(common.join(name)) {
         return Some(text.trim().to_owned());

@@ -1,4 +1,4 @@
-//! The gate before a session, what it seals, and where paths really lead.
+//! Facts about the gate before a session, its seal, and the real targets of paths.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use steadfast_store::{Later, Place, SessionFiles, gate_for, mark_checkouts, seal
 
 use crate::process::is_gone;
 
-/// What git gets where no call of the agent's waits for us. What is found is read and mended in the same second.
+/// The time for git while no tool call of the agent waits. Changed files are read and restored within the same second.
 const TREE: Duration = Duration::from_millis(400);
 
-/// What is spent on looking for writing processes at a closed gate. On a busy machine it takes longer, and a human's save
-/// that is not known to be theirs is moved aside.
+/// The time to search for writing processes at a closed gate. If the search takes longer on a busy machine, a human's
+/// save that is not recognized as theirs is moved aside.
 const WRITERS: Duration = Duration::from_millis(300);
 
-/// The gate before a session, and what it seals.
+/// Reads the gate before a session, and its seal.
 pub(super) fn look(place: &Place, needs: Needs, state: &State, event: &Event) -> GateFacts {
     if !needs.gate {
-        // A command closes one: what runs beside it may write behind it.
+        // A command may close a gate, while a process beside it writes behind it.
         let running = if needs.running { running(place, event) } else { Fact::NotAsked };
         return GateFacts { running, ..GateFacts::default() };
     }
@@ -48,7 +48,7 @@ pub(super) fn look(place: &Place, needs: Needs, state: &State, event: &Event) ->
         mark_checkouts(place, scope, &place.root, breaks, TOOL_EVENT);
     }
     let broken = !seal.is_empty() || matches!(&tree, Fact::Known(broken) if !broken.is_empty());
-    // A session that sees a gate for the first time asks what was left running before it.
+    // A session that sees a gate for the first time checks what still runs from before.
     let running = if needs.running || broken || state.gate.is_none() { running(place, event) } else { Fact::NotAsked };
     let uncommitted = match gate.as_ref().filter(|_| needs.uncommitted) {
         Some(gate) => uncommitted(place, &gate.protected),
@@ -57,7 +57,7 @@ pub(super) fn look(place: &Place, needs: Needs, state: &State, event: &Event) ->
     GateFacts { gate, seal, tree, running, uncommitted, behind_links }
 }
 
-/// Which of these paths have changes that are not committed. Where git does not answer, none are known.
+/// Returns which of these paths have uncommitted changes. If git fails, returns none.
 fn uncommitted(place: &Place, protected: &[String]) -> Vec<String> {
     let inside = protected.iter().filter(|path| !path.starts_with(['/', '~']));
     let args = ["-z", "--no-ext-diff", "--no-renames", "--name-only", "HEAD", "--"];
@@ -66,8 +66,8 @@ fn uncommitted(place: &Place, protected: &[String]) -> Vec<String> {
     said.split('\0').filter(|path| !path.is_empty()).take(Facts::CHANGED).map(str::to_owned).collect()
 }
 
-/// Whether something runs that a tool call of this session started: of this one, of one that its host had before, or of
-/// one whose host is gone. What another living host's agent does is its own affair.
+/// Returns whether a process runs that was started by a tool call of this session, of an earlier session of its host,
+/// or of a session whose host is gone. Processes of another living host do not count.
 fn running(place: &Place, event: &Event) -> Fact<bool> {
     let own = SessionFiles::of(place, &event.session);
     let host = own.noted_process();
@@ -94,14 +94,14 @@ pub(super) struct GateFacts {
     pub(super) behind_links: Vec<String>,
 }
 
-/// Where a path really leads, if that is elsewhere than it says. What is not there yet is below what is.
+/// Returns the real target of a path, if it differs. For a new file, the target of its folder counts.
 fn behind(cwd: &Path, path: &str) -> Option<String> {
     let said = cwd.join(path);
     let real = steadfast_observe::behind(&said)?;
     (real != said).then(|| real.to_string_lossy().into_owned())
 }
 
-/// Where the paths that a command line touches, and those that a closed gate protects, really lead.
+/// Returns the real targets of the paths that a command line touches, and of those that a closed gate protects.
 pub(super) fn links(homes: fn() -> Option<Homes>, gate: Option<&Gate>, event: &ParsedEvent<'_>) -> Vec<PathLink> {
     let Some(gate) = gate else { return Vec::new() };
     let mut paths = event.touched();
@@ -113,7 +113,7 @@ pub(super) fn links(homes: fn() -> Option<Homes>, gate: Option<&Gate>, event: &P
     let is_at_home = |touched: &Touched| touched.path.starts_with('~') || touched.path.contains("/~/");
     let home = paths.iter().any(is_at_home).then(homes).flatten().map(|homes| homes.home);
     let link = |touched: Touched| {
-        // A reading leaves `~` where it stands.
+        // The shell parser keeps `~` as it is.
         let from_home =
             touched.path.strip_prefix("~/").or_else(|| touched.path.split_once("/~/").map(|(_, rest)| rest));
         let said = match (from_home, &home) {

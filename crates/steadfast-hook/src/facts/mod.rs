@@ -1,4 +1,4 @@
-//! What the world says, as far as this event needs it.
+//! Reads the facts that the rules need for an event.
 
 mod done;
 mod gate;
@@ -32,13 +32,13 @@ pub use plan::is_silent;
 pub use spec::{spec_change, text_digest};
 pub use wiring::note_wiring;
 
-/// What git gets at a prompt to list the files. A hundred thousand take less than half of it.
+/// The time for git to list the files at a prompt. A hundred thousand files take less than half of it.
 const PROMPT: Duration = Duration::from_millis(250);
 
-/// What a stop may spend on looking at processes. Four hundred take 6 ms.
+/// The time for examining processes at a stop. Four hundred take 6 ms.
 const PROCESSES: Duration = Duration::from_millis(50);
 
-/// Looks up what the rules need. What is not needed is not looked up: for most tool events that is all of it.
+/// Reads the facts that the rules need, and no others. Most tool events need none.
 pub(crate) fn look(
     checkout: &SessionCheckout<'_>,
     needs: Needs,
@@ -53,11 +53,11 @@ pub(crate) fn look(
     let changed = changed(place, needs, before, event);
     let needs = needs.and(of_changes(before, event, &changed));
     let GateFacts { gate, seal, tree, running, uncommitted, behind_links } = gate::look(place, needs, before, event);
-    // What an agent of a run works on is its unit's.
+    // The tasks of a run's agent come from its unit.
     let is_followed = needs.plan && !tasks_from.is_native() && run_spent.is_none() && FollowResult::is_due(event);
     let followed = if is_followed { (checkout.around.follow)(place, config) } else { FollowResult::default() };
     let PlanFacts { plan, done, leased, task_files, unfinished } = plan::look(place, config, needs, before, event);
-    // Before the wiring: what is put back here is not missing there.
+    // This runs before the wiring is read, so that restored files are not reported as missing.
     let removed = removed::removed(place, needs, before, event);
     Facts {
         rules,
@@ -66,7 +66,7 @@ pub(crate) fn look(
         done,
         leased,
         task_files,
-        elsewhere: followed.told(),
+        elsewhere: followed.into_lines(),
         links: gate::links(homes, gate.as_ref(), event),
         gate,
         seal,
@@ -94,11 +94,11 @@ pub(crate) fn look(
     }
 }
 
-/// Clocks of files and of events differ by a little, and so do the ends of two calls.
+/// Clocks of files and of events differ a little, and so do the ends of two calls.
 const SLACK_MS: u64 = 1_000;
 
-/// What changed in the checkout while the call of an event ran. Who did it is not written on a file: where another session
-/// did something meanwhile, it is not known.
+/// Returns what changed in the checkout during the call of an event. A file does not show who changed it, so the
+/// result is unknown if another session was active meanwhile.
 fn changed(place: &Place, needs: Needs, state: &State, event: &Event) -> Fact<Vec<String>> {
     if !needs.changed {
         return Fact::NotAsked;
@@ -120,7 +120,7 @@ fn changed(place: &Place, needs: Needs, state: &State, event: &Event) -> Fact<Ve
     }
 }
 
-/// What history changes together with what was written. Read where something would be said of it, and nowhere else.
+/// Returns the files that usually change together with the written ones. Read only if the rules may mention them.
 fn neighbours(
     place: &Place,
     needs: Needs,
@@ -142,7 +142,8 @@ fn neighbours(
     found.iter().map(|(file, with)| Neighbours { path: told(file), with: with.iter().map(told).collect() }).collect()
 }
 
-/// Where in the tree is what the human called by its name, from the session's root. What is beside that is not looked at.
+/// Returns the paths in the tree that a human mentioned by name, from the session's root. Files outside of the root
+/// are skipped.
 fn found(place: &Place, needs: Needs, state: &State, event: &ParsedEvent<'_>) -> Fact<Vec<NamedPath>> {
     if !needs.found {
         return Fact::NotAsked;
@@ -159,13 +160,13 @@ fn found(place: &Place, needs: Needs, state: &State, event: &ParsedEvent<'_>) ->
     }
 }
 
-/// A path of the checkout as a session tells it: from its root, or whole where it is not below it.
+/// Returns a path of the checkout relative to the session's root, or the whole path if it is outside.
 fn from_root(place: &Place, root: &str, path: &Path) -> String {
     let path = place.root.join(path);
     path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned()
 }
 
-/// The paths by which this program is installed, also as they are spelled from the user's home.
+/// Returns the paths by which this program is installed, also in their spelling with `~`.
 fn programs(installed: fn() -> Vec<PathBuf>, homes: fn() -> Option<Homes>, needs: Needs) -> Vec<String> {
     if !needs.programs {
         return Vec::new();
@@ -179,7 +180,7 @@ fn programs(installed: fn() -> Vec<PathBuf>, homes: fn() -> Option<Homes>, needs
     installed().into_iter().flat_map(spelled).collect()
 }
 
-/// What of our hooks in the hosts' settings is not as it was. Where nothing is to be said, nothing is written down.
+/// Returns changes to our hooks in the hosts' settings. Without any, nothing is journalled.
 fn wiring(
     place: &Place,
     homes: fn() -> Option<Homes>,
@@ -194,8 +195,8 @@ fn wiring(
     if changed.is_empty() && state.wiring == WiringTold::default() { Fact::NotAsked } else { Fact::Known(changed) }
 }
 
-/// What the processes are doing that a stop tells of. Without a host that can be seen above this process, nothing of them
-/// is known.
+/// Returns the state of the processes that a stop mentions. Without a visible host above this process, the state is
+/// unknown.
 fn processes(needs: Needs, event: &Event) -> Vec<Liveness> {
     let EventKind::Stop(stopping) = &event.kind else { return Vec::new() };
     if !needs.processes {
@@ -208,8 +209,7 @@ fn processes(needs: Needs, event: &Event) -> Vec<Liveness> {
     }
 }
 
-/// How much of its budget a run has spent, if it is spent: what its runner wrote down then. That the file is there is
-/// enough.
+/// Returns the recorded cost if a run has spent its budget. The file's existence is enough.
 fn spent(file: &Path) -> Option<String> {
     const LINE: usize = 120;
     match fs::read_to_string(file) {

@@ -1,4 +1,4 @@
-//! The plan of a checkout and its loop, from the ledger.
+//! The plan and the loop of a checkout, from the ledger.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use super::share;
 use crate::cost::cost_since;
 use crate::process::is_gone;
 
-/// Longer than any single tool call: an agent that works is heard of at least this often.
+/// Longer than any single tool call, so a working agent sends an event at least this often.
 const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// More of a text is never said, and every stop is journalled with it.
+/// The most characters of a text. Messages need no more, and every stop is journalled with them.
 const SAID: usize = 1_000;
 
-/// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice. With it, where
-/// nothing is open, how its done tasks stand here.
+/// Reads the plan of this checkout from the ledger, or from its slice if the ledger cannot be read now. If nothing is
+/// open, it also checks the done tasks.
 pub(super) fn look(place: &Place, config: &ConfigFiles, needs: Needs, state: &State, event: &Event) -> PlanFacts {
     if !needs.plan {
         return PlanFacts { unfinished: unfinished_alone(place, config, needs, event), ..PlanFacts::default() };
@@ -35,8 +35,8 @@ pub(super) fn look(place: &Place, config: &ConfigFiles, needs: Needs, state: &St
         })
     });
     let seen = |plan| {
-        let mut plan = heard_of(place, plan, now);
-        plan.approval = standing(place, config, &plan, &state.rules.approval, now);
+        let mut plan = with_liveness(place, plan, now);
+        plan.approval = approval_status(place, config, &plan, &state.rules.approval, now);
         plan
     };
     match read {
@@ -54,7 +54,7 @@ pub(super) fn look(place: &Place, config: &ConfigFiles, needs: Needs, state: &St
     }
 }
 
-/// The plan, and how it is shared.
+/// The plan, and its other users.
 #[derive(Debug, Default)]
 pub(super) struct PlanFacts {
     pub(super) plan: Fact<Option<PlanView>>,
@@ -64,7 +64,7 @@ pub(super) struct PlanFacts {
     pub(super) unfinished: Fact<Option<LoopView>>,
 }
 
-/// What a new session is told of the loop of this checkout that is not finished. Advice: what cannot be read is not said.
+/// Returns the text about the unfinished loop of this checkout for a new session. It is advice, so errors are ignored.
 pub(super) fn looped(place: &Place, needs: Needs, event: &Event) -> Option<String> {
     if !needs.looped || !matches!(event.kind, EventKind::SessionStart { .. }) {
         return None;
@@ -76,8 +76,7 @@ pub(super) fn looped(place: &Place, needs: Needs, event: &Event) -> Option<Strin
     Some(resume_text(&looped, &reviews, LoopProgress::of(&tasks)))
 }
 
-/// The loop of this checkout that is not finished, as a stop or a prompt needs it. Where there is none, nothing is written
-/// down of it.
+/// Returns the unfinished loop of this checkout for a stop or a prompt. Without one, nothing is journalled.
 fn unfinished(
     place: &Place,
     config: &ConfigFiles,
@@ -95,7 +94,7 @@ fn unfinished(
     }
 }
 
-/// The same for an event that asks for no plan.
+/// Does the same for an event that needs no plan.
 fn unfinished_alone(place: &Place, config: &ConfigFiles, needs: Needs, event: &Event) -> Fact<Option<LoopView>> {
     if !needs.looped {
         return Fact::NotAsked;
@@ -129,7 +128,7 @@ fn loop_of(
     Ok(Some(view))
 }
 
-/// Which limit a loop has reached, with what its session cost until now.
+/// Returns the limit that a loop has reached, with the cost of its session so far.
 fn limit(place: &Place, config: &ConfigFiles, mut looped: Loop, event: &Event) -> Option<String> {
     if looped.limits.micro_usd.is_some()
         && let Some(cost) = cost_since(place, config, &event.session, looped.started_at)
@@ -139,10 +138,11 @@ fn limit(place: &Place, config: &ConfigFiles, mut looped: Loop, event: &Event) -
     looped.limits.spent(&looped)
 }
 
-/// What the ledger cannot know. A host that was killed says no farewell: an owner that did nothing for long enough
-/// counts as gone, and so does one whose process is. Nor does a supervisor: a check whose lock is free does not run.
-fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
-    bound(&mut plan.brief);
+/// Adds facts that the ledger cannot know. A killed host sends no end event, so an owner counts as gone after a long
+/// silence, or when its process is gone. A killed supervisor leaves a record, so a check with a free lock does not
+/// run.
+fn with_liveness(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
+    truncate_texts(&mut plan.brief);
     plan.checking.retain(|check| is_check_running(place, &check.run));
     if let (Some(owner), None) = (&plan.owner, &plan.owner_ended) {
         plan.owner_ended = silent(place, owner, now);
@@ -150,26 +150,33 @@ fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
     plan
 }
 
-/// Whether a session whose end was not seen counts as gone.
+/// Returns whether a session without an end event counts as gone.
 pub fn is_silent(place: &Place, session: &SessionId, now: Millis) -> bool {
     silent_since(place, session, now).is_some()
 }
 
-/// When a session whose end was not seen was heard of last, if it counts as gone.
+/// Returns the time of the last event of a session without an end event, if it counts as gone.
 pub(super) fn silent_since(place: &Place, session: &SessionId, now: Millis) -> Option<Millis> {
     let files = SessionFiles::of(place, session);
     let last = files.peek().map_or(Millis(0), |state| state.last_at);
-    // Either way: a clock that was set back leaves one that died before it in the future.
+    // The difference counts in both directions: after the clock was set back, a dead session may seem to lie in the
+    // future.
     (now.0.abs_diff(last.0) > SILENCE_MS || is_gone(&files)).then_some(last)
 }
 
-/// The end of a session that nobody saw end.
+/// Returns the end of a session that sent no end event.
 fn silent(place: &Place, session: &SessionId, now: Millis) -> Option<OwnerEnd> {
     silent_since(place, session, now).map(|at| OwnerEnd { reason: OwnerEnd::SILENT.into(), at })
 }
 
-/// How a plan stands with its human.
-fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &ApprovalRules, now: Millis) -> Approval {
+/// Returns the approval status of a plan.
+fn approval_status(
+    place: &Place,
+    config: &ConfigFiles,
+    plan: &PlanView,
+    rules: &ApprovalRules,
+    now: Millis,
+) -> Approval {
     let asked = ApprovalQuery {
         hash: plan.hash.as_deref(),
         path: plan.brief.spec.as_deref(),
@@ -180,13 +187,14 @@ fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &Approv
     let verifier = match rules.profile {
         // Without a key nothing is signed.
         Profile::Default => Verifier::Default { user_state: config.user_state().unwrap_or(Path::new("")) },
-        // No hook waits for `ssh-keygen`. Here it is about what the agent is told; `task start` looks at the signature.
+        // A hook never waits for `ssh-keygen`. This only affects the text for the agent; `task start` verifies the
+        // signature.
         Profile::Hardened => Verifier::Hardened(&|_, _| true),
     };
     approval_of(place, &asked, &verifier)
 }
 
-fn bound(brief: &mut Brief) {
+fn truncate_texts(brief: &mut Brief) {
     let Brief {
         spec,
         objective,
@@ -200,7 +208,7 @@ fn bound(brief: &mut Brief) {
         checkpoints: _,
         current,
     } = brief;
-    // A path that is cut is another path.
+    // A shortened path would be a different path.
     taking_back.truncate(SAID / 100);
     taking_back.iter_mut().for_each(|task| task.paths.truncate(SAID / 10));
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
@@ -231,7 +239,7 @@ mod tests {
             current: Some(Current { files: vec!["a".into(); 1_000], notes: Some(long()), ..Current::default() }),
             ..Brief::default()
         };
-        bound(&mut brief);
+        truncate_texts(&mut brief);
         let text = format!("{brief:?}");
         assert!(text.len() < 40_000, "{}", text.len());
         assert_eq!(brief.spec.as_deref(), Some("SPEC.md"));

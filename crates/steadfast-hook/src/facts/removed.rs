@@ -1,4 +1,4 @@
-//! The settings in the checkout that our hooks stand in: what git knows of them, and what a call removed of them.
+//! The settings in the checkout that call our hooks: whether git tracks them, and whether a call removed them.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,13 +9,13 @@ use steadfast_hosts::install::Homes;
 use steadfast_model::{Action, Event, EventKind, Millis, Needs, RemovedFile, State, ToolCall, WiredFile};
 use steadfast_store::{FileStamp, Place, WatchedFile, WiringTable, keep_wiring, log_line, read_wiring};
 
-/// Longer settings are not remembered.
+/// The most bytes of settings that are remembered.
 const LONGEST: u64 = 256 << 10;
 
 /// Clocks of files are coarser than those of events.
 const SLACK_MS: u64 = 50;
 
-/// Keeps what a file says, so that it can be put back.
+/// Remembers the content of a file, so that it can be restored.
 pub(super) fn remember(place: &Place, file: &mut WatchedFile) {
     let is_file = fs::symlink_metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
     let within = file.path.strip_prefix(&place.root).ok().and_then(Path::to_str);
@@ -23,7 +23,7 @@ pub(super) fn remember(place: &Place, file: &mut WatchedFile) {
     file.tracked = within.zip(Index::of(place)).is_some_and(|(within, index)| index.has(within));
 }
 
-/// The settings in the checkout that call us, and what git knows of them.
+/// Returns the settings in the checkout that call us, and whether git tracks them.
 pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, event: &Event) -> Vec<WiredFile> {
     let Some(table) = needs.wired.then(|| read_wiring(place)).flatten() else { return Vec::new() };
     let ours = table.files.iter().filter(|file| !file.ways.is_empty() && file.path.exists());
@@ -32,7 +32,7 @@ pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, e
     if ours.is_empty() {
         return Vec::new();
     }
-    // An index may be large: it is read where git is to be run, and nowhere else.
+    // An index may be large, so it is only read before git runs.
     let is_gits = match &event.kind {
         EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) => command.contains("git"),
         _ => true,
@@ -41,7 +41,7 @@ pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, e
         Some(index) => (index, Ignored::read(place, homes)),
         None => (Index(Vec::new()), Ignored(Vec::new())),
     };
-    let root = as_said(&place.root, Path::new(&event.cwd));
+    let root = as_session_spells(&place.root, Path::new(&event.cwd));
     let wired = |within: String| WiredFile {
         path: root.join(&within).to_string_lossy().into_owned(),
         tracked: index.has(&within),
@@ -52,8 +52,8 @@ pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, e
     ours.into_iter().map(wired).collect()
 }
 
-/// The root as the session spells it, which may have come through a link.
-fn as_said(root: &Path, cwd: &Path) -> PathBuf {
+/// Returns the root as the session spells it, possibly through a link.
+fn as_session_spells(root: &Path, cwd: &Path) -> PathBuf {
     let within = fs::canonicalize(cwd).ok().and_then(|real| Some(real.strip_prefix(root).ok()?.to_owned()));
     let Some(within) = within.filter(|within| !cwd.starts_with(root) && cwd.ends_with(within)) else {
         return root.to_owned();
@@ -61,8 +61,8 @@ fn as_said(root: &Path, cwd: &Path) -> PathBuf {
     cwd.ancestors().nth(within.components().count()).unwrap_or(root).to_owned()
 }
 
-/// What the call of an event removed, put back. What was removed before it, or by somebody else between calls, is not
-/// touched: the next prompt or stop tells of it.
+/// Restores settings that the call of an event removed, and returns them. Files that disappeared before, or between
+/// calls, are not touched: the next prompt or stop reports them.
 pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event) -> Vec<RemovedFile> {
     if !needs.removed {
         return Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
         _ => None,
     };
     let began = took.map_or(state.last_at, |took| event.at.before(took)).before(SLACK_MS);
-    // Most calls remove nothing there: three looks at folders are cheaper than the table.
+    // Most calls remove no settings, and checking three folders is cheaper than reading the table.
     let folders = ["", ".claude", ".codex"].map(|folder| place.root.join(folder));
     if !folders.iter().any(|folder| was_changed_after(folder, began)) {
         return Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
             continue;
         };
         let within = file.path.strip_prefix(&place.root).ok().and_then(Path::to_str).unwrap_or_default();
-        // Git moved to a commit that does not have it.
+        // Git switched to a commit without the file.
         if file.tracked && !Index::of(place).is_some_and(|index| index.has(within)) {
             continue;
         }
@@ -94,14 +94,14 @@ pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
         removed.push(RemovedFile { path: file.path.to_string_lossy().into_owned(), failed });
     }
     if !removed.is_empty() {
-        keep(place, &table, event.at);
+        save(place, &table, event.at);
     }
     removed
 }
 
-fn keep(place: &Place, table: &WiringTable, now: Millis) {
+fn save(place: &Place, table: &WiringTable, now: Millis) {
     if let Err(error) = keep_wiring(place, table) {
-        log_line(place, now, &format!("how the hosts are wired was not kept: {error}"));
+        log_line(place, now, &format!("cannot save the wiring of the hosts: {error}"));
     }
 }
 
@@ -110,20 +110,20 @@ fn is_gone(path: &Path) -> bool {
         .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
-/// Whether the folder that is left of its path changed since.
+/// Returns whether the nearest existing folder of its path changed since.
 fn was_removed_after(path: &Path, began: Millis) -> bool {
     let left = path.ancestors().skip(1).find(|folder| folder.is_dir());
     left.is_some_and(|folder| was_changed_after(folder, began))
 }
 
-/// Whether something came into a folder or went out of it since. One that is not there did not change.
+/// Returns whether entries of a folder were added or removed since. A missing folder did not change.
 fn was_changed_after(folder: &Path, began: Millis) -> bool {
     let changed = fs::metadata(folder).and_then(|folder| folder.modified()).ok();
     let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     changed.is_some_and(|at| i64::try_from(at.as_millis()).unwrap_or(i64::MAX) >= began.0)
 }
 
-/// All of it or nothing, and never over what came there meanwhile. That it is there is read, not assumed.
+/// Restores a file completely or not at all, and never over a new file. Reads it back to verify.
 fn put_back(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -132,20 +132,20 @@ fn put_back(path: &Path, text: &str) -> io::Result<()> {
     let put = fs::write(&draft, text).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     put?;
-    if fs::read_to_string(path)? == text { Ok(()) } else { Err(io::Error::other("it was changed at once")) }
+    if fs::read_to_string(path)? == text { Ok(()) } else { Err(io::Error::other("another program changed it")) }
 }
 
-/// The list of what git tracks, as its file has it.
+/// Git's index file, the list of tracked files.
 struct Index(Vec<u8>);
 
 impl Index {
-    /// None outside git.
+    /// `None` outside of git.
     fn of(place: &Place) -> Option<Self> {
         let git = git_dir(&place.root)?;
         Some(Self(fs::read(git.join("index")).unwrap_or_default()))
     }
 
-    /// Version 4 shortens the paths. What is meant for one user alone is not in there, what is shared is.
+    /// Version 4 shortens paths. Then files for a single user count as untracked, and shared ones as tracked.
     fn is_shortened(&self) -> bool {
         self.0.get(4..8) == Some(&[0, 0, 0, 4])
     }
@@ -161,7 +161,8 @@ impl Index {
         self.is_shortened() || self.entries(format!("{folder}/").as_bytes()).next().is_some()
     }
 
-    /// What follows the beginning of each path. Before a path stands its length: that tells a beginning from a middle.
+    /// Returns what follows each path that starts so. The byte before a path is its length, which distinguishes a
+    /// start from a middle.
     fn entries<'a>(&'a self, beginning: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let all = &self.0;
         let at = |start: &usize| {
@@ -174,7 +175,7 @@ impl Index {
     }
 }
 
-/// Where git keeps what is this checkout's own.
+/// Returns git's folder of this checkout alone.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
     if git.is_dir() {
@@ -184,7 +185,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     Some(root.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The lines by which git passes files over, as far as they are of the usual kind.
+/// The lines of git's ignore files, as far as their form is common.
 struct Ignored(Vec<String>);
 
 impl Ignored {

@@ -1,4 +1,4 @@
-//! The plan as one of the sessions that share it sees it.
+//! The plan, as seen by one of the sessions that share it.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use steadfast_store::ledger::{Ledger, LedgerError};
 use super::plan::{PlanFacts, silent_since};
 use super::{done, from_root};
 
-/// The plan in force. At a stop, where this session is not bound to that one or nothing of it is open: one that it is
-/// bound to and that is not done.
+/// Reads the plan in force. At a stop, if this session is not bound to it or has no open task in it, returns another
+/// unfinished plan of the session.
 pub(super) fn look(
     place: &Place,
     ledger: &Ledger,
@@ -43,7 +43,7 @@ pub(super) fn look(
     Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files, unfinished: Fact::NotAsked })
 }
 
-/// Where nothing can be begun: of the plans that this session is bound to, the first whose done tasks do not all hold.
+/// If no task can start: returns the first plan of this session with a done task that no longer holds.
 fn worst(
     place: &Place,
     ledger: &Ledger,

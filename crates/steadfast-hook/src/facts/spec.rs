@@ -1,4 +1,4 @@
-//! Whether the file that a plan was loaded from still says what it said then.
+//! Detects changes of the file that a plan was loaded from.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -9,28 +9,28 @@ use steadfast_plan::{CompileOptions, MAX_BYTES, compile, hash};
 use steadfast_store::ledger::{Ledger, PlanRow};
 use steadfast_store::{Place, without_marker};
 
-/// A session does not wait for more than this to be read: about 3,000 tasks.
+/// The longest spec that the start of a session reads: about 3,000 tasks.
 const AT_START: usize = 1 << 20;
 
-/// Over the text of a spec, to be kept with its plan.
+/// Returns the digest of a spec's text, to store with its plan.
 pub fn text_digest(root: &Path, source: &str) -> Option<String> {
     read(&root.join(source), MAX_BYTES).map(|text| digest(&text))
 }
 
-/// What became of the spec of a plan since it was loaded. Ticked boxes, spaces and words that are in no task change nothing:
-/// what counts is whether loading it again would change the plan. `None`: nothing, or it is not known.
+/// Returns how the spec of a plan changed since it was loaded. Ticked boxes, white space and text outside of tasks do
+/// not count; only what would change the loaded plan does. `None`: no change, or unknown.
 pub fn spec_change(root: &Path, plan: &PlanRow) -> Option<SpecChange> {
     changed(root, plan, MAX_BYTES)
 }
 
-/// The same for a session that begins.
+/// Does the same at the start of a session.
 pub(super) fn at_start(place: &Place, event: &Event, plan: &Fact<Option<PlanView>>) -> Option<SpecChange> {
     let Fact::Known(Some(plan)) = plan else { return None };
     if event.agent.is_some() || !matches!(event.kind, EventKind::SessionStart { .. }) || plan.brief.spec.is_none() {
         return None;
     }
     let ledger = Ledger::open_read_only(&place.state).ok().flatten()?;
-    // One that is gone is on another branch as often as not: `status` says so.
+    // A missing spec is often just on another branch, so only `status` reports it.
     changed(&place.root, &ledger.plan_row(&plan.id).ok()?, AT_START).filter(|change| *change != SpecChange::Gone)
 }
 
@@ -44,7 +44,7 @@ fn changed(root: &Path, plan: &PlanRow, most: usize) -> Option<SpecChange> {
     if digest(&text) == *kept {
         return None;
     }
-    // The line that says when it was approved is no part of it.
+    // The approval line is not part of the plan.
     match compile(&without_marker(&text), source, &CompileOptions::default()) {
         Ok(compiled) => (hash(&compiled.plan) != *before).then_some(SpecChange::Changed),
         Err(_) => Some(SpecChange::Broken),
@@ -55,9 +55,9 @@ fn digest(text: &str) -> String {
     format!("{:016x}", fnv([text.as_bytes()]))
 }
 
-/// `None`: no file, or too long to be read.
+/// `None`: not a file, or too long.
 fn read(file: &Path, most: usize) -> Option<String> {
-    // Neither a pipe nor a device is waited for.
+    // Reading a pipe or a device could block.
     if !file.metadata().ok()?.is_file() {
         return None;
     }

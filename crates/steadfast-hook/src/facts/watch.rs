@@ -1,5 +1,5 @@
-//! What a constraint needs to know of the checkout before and after a call: small files of git and of package managers,
-//! read without a process and with bounds.
+//! Facts for constraints before and after a call: small files of git and of package managers, read within limits and
+//! without a process.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,9 +12,9 @@ use steadfast_model::{GitAlias, Marks, Needs, fnv};
 use steadfast_observe::Checkout;
 use steadfast_store::Place;
 
-/// How much of the end of a reflog is read.
+/// The most bytes of a reflog that are read, from its end.
 const TAIL: u64 = 64 << 10;
-/// The most branches of remotes that are looked at.
+/// The most branches of remotes that are read.
 const BRANCHES: usize = 256;
 /// The longest configuration file that is read.
 const CONFIG: u64 = 256 << 10;
@@ -52,7 +52,7 @@ const MANIFESTS: [&str; 26] = [
     "build.gradle",
 ];
 
-/// Which files of a call are not there yet.
+/// Returns the files of a call that do not exist yet.
 pub(super) fn new_files(needs: Needs, event: &ParsedEvent<'_>) -> Vec<String> {
     if !needs.new_files {
         return Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn marks(place: &Place, needs: Needs, cwd: &str) -> Option<Marks> {
     Some(Marks { commit, push, manifests })
 }
 
-/// The last commit that was made here, as the reflog has it: a checkout and a reset move `HEAD`, and commit nothing.
+/// Returns the last commit made here, from the reflog. A checkout or a reset moves `HEAD`, but makes no commit.
 fn last_commit(git_dir: &Path) -> Option<u64> {
     let log = tail(&git_dir.join("logs/HEAD"))?;
     let made = ["commit", "cherry-pick", "revert", "am", "merge"];
@@ -92,7 +92,7 @@ fn last_commit(git_dir: &Path) -> Option<u64> {
     Some(log.lines().rfind(is_made).map_or(0, |line| fnv([line.as_bytes()])))
 }
 
-/// The last push of each branch of a remote: a fetch moves them, too, and says so.
+/// Returns the last push of each remote branch. A fetch moves them, too, but its reflog entry differs.
 fn last_pushes(common: &Path) -> u64 {
     let mut logs = Vec::new();
     collect(&common.join("logs/refs/remotes"), 0, &mut logs);
@@ -130,7 +130,7 @@ fn tail(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What the aliases that a command uses stand for, the last word of git's configuration first.
+/// Returns the definitions of the aliases that a command uses. Files with precedence in git come first.
 pub(super) fn aliases(
     place: &Place,
     needs: Needs,
@@ -165,7 +165,7 @@ pub(super) fn aliases(
             files.extend(included);
         }
     }
-    // An alias may stand for another: all of them are told, so far as one is used.
+    // An alias may use another one, so all of them are returned.
     let mut wanted: Vec<String> = event.unknown_git_words();
     let mut used: Vec<GitAlias> = Vec::new();
     while let Some(name) = wanted.pop() {
@@ -186,7 +186,7 @@ fn config(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The aliases of a configuration, and the files that it includes. A later one replaces an earlier one.
+/// Parses the aliases of a configuration, later ones first, and the files that it includes.
 fn parse(text: &str) -> (Vec<GitAlias>, Vec<String>) {
     let joined = text.replace("\\\r\n", "").replace("\\\n", "");
     let (mut section, mut aliases, mut includes) = (String::new(), Vec::new(), Vec::new());

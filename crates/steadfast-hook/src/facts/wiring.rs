@@ -1,7 +1,7 @@
-//! Whether the hosts still call us as `init` wrote it.
+//! Checks whether the hosts' settings still call us as `init` wrote them.
 //!
-//! Where a file's stamp is another, it is read. Hosts write into these files themselves (a permission that was given, a
-//! trusted folder): that changes nothing for us, and nothing is said.
+//! A file is read when its stamp changed. Hosts write into these files themselves (a new permission, a trusted
+//! folder); such changes are ignored.
 
 use std::path::Path;
 
@@ -10,35 +10,35 @@ use steadfast_hosts::install::{Homes, Switches, Way, switches, watched};
 use steadfast_model::{Host, Millis};
 use steadfast_store::{FileStamp, Place, WatchedFile, WatchedWay, WiringTable, keep_wiring, log_line, read_wiring};
 
-/// Keeps how the settings call us now: that is how they shall.
+/// Records how the settings call us now, as the intended state.
 pub fn note_wiring(place: &Place, homes: &Homes) -> std::io::Result<()> {
-    keep_wiring(place, &as_it_is(place, homes))
+    keep_wiring(place, &current_wiring(place, homes))
 }
 
-/// What is not as it was, a line for each, for who reads it.
+/// Returns the differences from the recorded state, one line each.
 pub(super) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) -> Vec<String> {
     let (mut table, mut renewed) = match read_wiring(place) {
         Some(table) => (table, false),
         None => match homes() {
-            Some(homes) => (as_it_is(place, &homes), true),
+            Some(homes) => (current_wiring(place, &homes), true),
             None => return Vec::new(),
         },
     };
     for file in &mut table.files {
         let stamp = FileStamp::of(&file.path);
         if stamp != file.stamp {
-            renewed |= look_again(place, file, stamp);
+            renewed |= reread(place, file, stamp);
         }
     }
     if renewed && let Err(error) = keep_wiring(place, &table) {
-        log_line(place, now, &format!("how the hosts are wired was not kept: {error}"));
+        log_line(place, now, &format!("cannot save the wiring of the hosts: {error}"));
     }
     let mut changed: Vec<String> = table.files.iter().flat_map(|file| file.changed.iter().cloned()).collect();
     changed.extend([Host::Claude, Host::Codex].into_iter().filter_map(|host| switched_off(&table, host)));
     changed
 }
 
-fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
+fn current_wiring(place: &Place, homes: &Homes) -> WiringTable {
     let mut files = Vec::new();
     for host in [Host::Claude, Host::Codex] {
         for path in watched(host, homes, &place.root) {
@@ -53,15 +53,15 @@ fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
                 tracked: false,
             };
             let stamp = FileStamp::of(&file.path);
-            look_again(place, &mut file, stamp);
+            reread(place, &mut file, stamp);
             files.push(file);
         }
     }
     WiringTable { files }
 }
 
-/// Whether it could be read. Somebody may be in the middle of writing it: the next event looks again.
-fn look_again(place: &Place, file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
+/// Returns whether the file could be read. A program may be writing it right now; then the next event reads it again.
+fn reread(place: &Place, file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
     let Ok(Switches { ways, off }) = switches(file.host, &file.path) else { return false };
     if file.ways.is_empty() {
         file.ways = ways.iter().map(watched_way).collect();
@@ -98,7 +98,7 @@ fn differences(path: &Path, known: &[WatchedWay], now: &[Way]) -> Vec<String> {
     differences
 }
 
-/// The strongest file that has a word decides.
+/// The file with the highest precedence decides.
 fn switched_off(table: &WiringTable, host: Host) -> Option<String> {
     let of_host = || table.files.iter().filter(|file| file.host == host);
     let decides = of_host().find(|file| file.off.is_some()).filter(|file| file.off == Some(true))?;

@@ -5,26 +5,25 @@ use steadfast_system::ProcessEntry;
 
 use crate::process::{is_host, numbering};
 
-/// How far up to look.
+/// The most ancestors that are examined.
 const GENERATIONS: usize = 32;
 
-/// What only the shell of a tool call has in its environment. A hook has none of them, an MCP server neither.
+/// Variables that only the shell of a tool call has. Neither hooks nor MCP servers have them.
 const OF_TOOLS: [&str; 4] = ["CODEX_THREAD_ID=", "CODEX_SESSION_ID=", "CODEX_TOOL_CALL_ID=", "CODEX_CI="];
 
-/// What is known of processes. The system's own table, or one that was recorded.
+/// A table of processes: the system's own, or a recorded one.
 pub(super) trait Processes {
     fn look(&self, id: u32) -> Option<ProcessEntry>;
-    /// As it was when the process was started; what it does to its own later does not show.
+    /// The environment at the start of the process. Its own later changes are not visible.
     fn environment(&self, id: u32) -> Option<Vec<String>>;
-    /// What its standard input (0), output (1) or error (2) is: `pipe:[7]`, `socket:[8]`, a path.
+    /// The target of its standard input (0), output (1) or error (2): `pipe:[7]`, `socket:[8]` or a path.
     fn stream(&self, id: u32, number: u8) -> Option<String>;
-    /// Whether a file of it is that pipe. None: its files cannot be listed.
+    /// Returns whether the process has this pipe open. `None`: its files cannot be listed.
     fn holds(&self, id: u32, pipe: &str) -> Option<bool>;
-    /// Whether it has given up privileges for good, as in a sandbox.
+    /// Returns whether it has given up privileges for good, as in a sandbox.
     fn is_confined(&self, id: u32) -> bool;
 }
 
-/// The system's own table.
 #[derive(Debug)]
 pub(super) struct System;
 
@@ -54,39 +53,39 @@ impl Processes for System {
     }
 }
 
-/// How closely a sender is looked at.
+/// The thoroughness of the check of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Care {
-    /// Its ancestors and what the first below the host is fed by.
+    /// Checks its ancestors, and the input of the first process below the host.
     Lineage,
-    /// Also whether its pipes were made as a hook's are.
+    /// Also checks whether its pipes look like those of a hook.
     Pipes,
-    /// Also whether the host reads what it says. That lists all files of the host.
+    /// Also checks whether the host reads its output. This lists all files of the host.
     BothEnds,
 }
 
-/// The host of a session, as it was noted.
+/// The recorded host of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Noted {
     pub(crate) id: u32,
     pub(crate) started: u64,
-    /// By whom processes are numbered there.
+    /// The namespace of its process number.
     pub(crate) numbering: String,
     pub(crate) ways: Ways,
 }
 
-/// How a host starts its hooks. Versions differ, so it is looked at when a session begins, and what held then has to hold
-/// later.
+/// The way a host starts its hooks. It differs between versions, so it is observed at the start of a session, and must
+/// stay the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ways {
-    /// It hands payloads over through sockets of its own.
+    /// It sends payloads through its own sockets.
     pub(crate) by_socket: bool,
-    /// A hook has a session of its own, in the sense of `setsid`. An MCP server has not.
+    /// A hook has its own session, in the sense of `setsid`. An MCP server does not.
     pub(crate) leads: bool,
     /// A hook has the environment of its host.
     pub(crate) inherits: bool,
-    /// The standard output of a hook is a pipe that was made right after the one of its standard input. The numbers of
-    /// pipes go up, so whoever makes a new input for the output it was given does not get that one.
+    /// The pipe of a hook's standard output was made right after that of its standard input. Numbers of pipes
+    /// increase, so a process that makes a new input for a given output gets a number that does not fit.
     pub(crate) together: bool,
 }
 
@@ -111,7 +110,8 @@ impl Noted {
         self.id == host.id && self.started == host.started
     }
 
-    /// Whether it still runs. None: in a container the same number is another process's, or processes cannot be looked at.
+    /// Returns whether it still runs. `None`: in a container the number means another process, or processes cannot be
+    /// read.
     pub(crate) fn is_alive(&self) -> Option<bool> {
         if self.numbering != numbering() {
             return None;
@@ -130,18 +130,18 @@ impl fmt::Display for Noted {
     }
 }
 
-/// The ancestors of a sender, as far as they say who it is.
+/// The ancestors of a sender that identify it.
 #[derive(Debug)]
 pub(super) struct Lineage<'p, P> {
     processes: &'p P,
-    /// From the sender up to the process that the host started.
+    /// The processes from the sender up to the one that the host started.
     below: Vec<u32>,
-    /// That process.
+    /// The process that the host started.
     first: Option<ProcessEntry>,
     host: Option<ProcessEntry>,
     /// The process that made the socket on the sender's standard input.
     peer: Option<u32>,
-    /// Whether processes can be looked at.
+    /// True if processes can be read.
     known: bool,
     care: Care,
 }
@@ -173,7 +173,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         self.host.as_ref()
     }
 
-    /// How the host started this sender, which is a hook.
+    /// Returns how the host started this sender, which is a hook.
     pub(super) fn ways(&self) -> Ways {
         let (Some(host), Some(first)) = (&self.host, &self.first) else { return Ways::default() };
         let environment = |process: &ProcessEntry| self.processes.environment(process.id).unwrap_or_default();
@@ -185,39 +185,39 @@ impl<'p, P: Processes> Lineage<'p, P> {
         }
     }
 
-    /// The host itself made the socket that the payload came through.
+    /// Returns whether the host itself made the socket of the payload.
     fn is_by_socket(&self) -> bool {
         self.host.as_ref().is_some_and(|host| self.peer == Some(host.id))
     }
 
-    /// Why an event of a session is forged, if it is. `noted` are the hosts of that session with whether they are alive;
-    /// `elsewhere` finds the host above the sender among those of other sessions here.
+    /// Returns why an event of a session is forged, if it is. `noted` are the hosts of that session, with whether they
+    /// are alive. `elsewhere` finds the host above the sender among those of other sessions here.
     pub(super) fn forged(
         &self,
         noted: &[(Option<bool>, Noted)],
         elsewhere: impl FnOnce(&ProcessEntry) -> Option<Noted>,
     ) -> Option<ForgedBy> {
-        // A hook of a host that was noted always has it above. One that runs in a container of its own, and has none, is
-        // a tool's.
+        // A hook of a recorded host always has that host above it. A sender in its own container, without a host above
+        // it, belongs to a tool.
         let is_taken = noted.iter().any(|(alive, _)| *alive != Some(false));
         let Some(host) = &self.host else { return (self.known && is_taken).then_some(ForgedBy::Stranger) };
         let own = noted.iter().map(|(_, noted)| noted).find(|noted| noted.is(host));
         let theirs = own.cloned().or_else(|| elsewhere(host));
-        // What is kept elsewhere is no business of this host: a test, a demonstration.
+        // A session that is kept elsewhere does not concern this host: a test, a demonstration.
         let concerned = theirs.is_some() || is_taken;
         if concerned && self.is_tools(host, theirs.map(|noted| noted.ways).unwrap_or_default()) {
             return Some(ForgedBy::ToolCall);
         }
-        // Another window of the session, or a host that a tool call started.
+        // The host is another window of the session, or a tool call started it.
         (own.is_none() && is_taken && self.is_inside(host)).then_some(ForgedBy::ToolCall)
     }
 
-    /// Whether the host started it as a hook, as far as can be seen without knowing how it does that.
+    /// Returns whether the host started it as a hook, as far as visible without knowing how the host does that.
     pub(super) fn is_hooks(&self) -> bool {
         self.host.as_ref().is_some_and(|host| !self.is_tools(host, Ways::default()))
     }
 
-    /// Whether a human may sit before it. `is_at_work`: a host has a session here.
+    /// Returns whether a human may operate it. `is_at_work`: a host has a session here.
     pub(super) fn may_be_attended(&self, is_at_work: impl FnOnce() -> bool) -> bool {
         match &self.host {
             Some(host) => !self.is_inside(host),
@@ -225,7 +225,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         }
     }
 
-    /// Whether what the host started is no hook: a tool's shell, or an MCP server.
+    /// Returns whether the process that the host started is not a hook: a tool's shell, or an MCP server.
     fn is_tools(&self, host: &ProcessEntry, ways: Ways) -> bool {
         let Some(first) = &self.first else { return false };
         if ways.leads && first.session != first.id {
@@ -234,7 +234,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         if ways.by_socket || self.is_by_socket() {
             return !self.is_by_socket();
         }
-        // A hook is fed by its host: through a pipe or a socket, never from a file, and a tool's shell from nothing.
+        // A host feeds its hook through a pipe or a socket, never from a file. A tool's shell gets no input.
         let is_fed = |input: String| input.starts_with("pipe:") || input.starts_with("socket:");
         if self.processes.stream(first.id, 0).is_some_and(|input| !is_fed(input)) {
             return true;
@@ -256,7 +256,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
             .any(|(id, own)| own.iter().any(is_marked) || (ways.inherits && id == first.id && !inherits(&own, &hosts)))
     }
 
-    /// Whether the output of a process was made right after its input.
+    /// Returns whether the output pipe of a process was made right after its input pipe.
     fn is_together(&self, process: &ProcessEntry) -> bool {
         let number = |stream| pipe_number(&self.processes.stream(process.id, stream)?);
         let (Some(input), Some(output)) = (number(0), number(1)) else { return false };
@@ -265,13 +265,13 @@ impl<'p, P: Processes> Lineage<'p, P> {
         is_next_lot || (lot(input) == lot(output) && (1..=NEAR).contains(&output.saturating_sub(input)))
     }
 
-    /// Whether the host has the other end of what a process says, as far as its files can be listed.
+    /// Returns whether the host has the other end of a process's output, as far as its files can be listed.
     fn is_read(&self, process: &ProcessEntry, host: &ProcessEntry) -> bool {
         let output = self.processes.stream(process.id, 1);
         output.and_then(|pipe| self.processes.holds(host.id, &pipe)).unwrap_or(true)
     }
 
-    /// Whether a host was itself started by an agent: another one is above it, or its environment is a tool's.
+    /// Returns whether an agent started the host: another host is above it, or its environment is a tool's.
     fn is_inside(&self, host: &ProcessEntry) -> bool {
         let mut id = host.parent;
         for _ in 0..GENERATIONS {
@@ -285,11 +285,11 @@ impl<'p, P: Processes> Lineage<'p, P> {
     }
 }
 
-/// How many numbers for new files a processor takes at once (`get_next_ino` in the kernel). The last of a lot is followed
-/// by the first of whatever lot is next.
+/// The size of the batch of file numbers that a processor takes at once (`get_next_ino` in the kernel). After the last
+/// of a batch, the next batch may start anywhere.
 const LOT: u64 = 1024;
 
-/// How far apart the two pipes of a hook may be: on a busy machine another process makes some in between.
+/// The largest distance of a hook's two pipes. On a busy machine another process may make some in between.
 const NEAR: u64 = 16;
 
 fn pipe_number(stream: &str) -> Option<u64> {
@@ -301,7 +301,7 @@ fn is_of_tool(entry: &str) -> bool {
     of_claude || OF_TOOLS.iter().any(|name| entry.starts_with(name))
 }
 
-/// Whether an environment has what its host's has. A login shell drops a few variables at most.
+/// Returns whether an environment contains that of its host. A login shell drops a few variables at most.
 fn inherits(own: &[String], hosts: &[String]) -> bool {
     fn name(entry: &str) -> &str {
         entry.split_once('=').map_or(entry, |(name, _)| name)

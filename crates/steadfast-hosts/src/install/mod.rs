@@ -29,7 +29,7 @@ mod wiring;
 mod tests;
 
 pub use apply::apply;
-pub use binary::{BinaryError, find_binary, is_on_path};
+pub use binary::{BinaryError, PackageRunner, find_binary, is_on_path};
 pub use change::{FileEdit, InstallPlan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};

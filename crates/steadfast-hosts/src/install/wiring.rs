@@ -17,6 +17,11 @@ pub(super) const SHARED_PROGRAM: &str = "steadfast";
 /// costs 0.7 ms, so only these two use it.
 const IF_THERE: &str = "command -v steadfast >/dev/null || exit 0; exec ";
 
+/// The prefix for the plugin's hook at the start of a session: if `steadfast` is missing, a script says once how to install
+/// it. If the script fails, the session continues.
+const IF_THERE_OR_SAY: &str =
+    "command -v steadfast >/dev/null || { sh \"${CLAUDE_PLUGIN_ROOT}/hooks/missing.sh\"; exit 0; }; exec ";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookLine {
     pub event: EventName,
@@ -111,7 +116,6 @@ impl Wiring {
     pub(super) fn handler_members(&self, line: HookLine) -> Vec<(&'static str, Value)> {
         let words = ["hook", "--host", self.host.as_str(), "--via", self.via.as_str(), line.event.as_str()];
         let mut members = vec![("type", Value::text("command"))];
-        let if_there = matches!(self.via, Via::Project | Via::Plugin) && self.program == SHARED_PROGRAM;
         if self.via == Via::Run && self.host != Host::Codex {
             // Passed to one session of Claude Code; no other host reads it.
             members.push(("command", Value::text(&*self.program)));
@@ -126,7 +130,12 @@ impl Wiring {
                 members.push(("args", Value::texts([])));
             }
         } else {
-            let before = if if_there { IF_THERE } else { "" };
+            let before = match (self.via, line.event) {
+                _ if self.program != SHARED_PROGRAM => "",
+                (Via::Plugin, EventName::SessionStart) => IF_THERE_OR_SAY,
+                (Via::Project | Via::Plugin, _) => IF_THERE,
+                _ => "",
+            };
             let command = format!("{before}{} {}", quote(&self.program), words.join(" "));
             members.push(("command", Value::text(command)));
         }
@@ -190,7 +199,7 @@ fn read_line(command: &str, host: Host) -> Option<(Via, String)> {
         let (base, named, via, _event) = links::read(&word)?;
         return (named == host).then(|| (via, base.to_owned()));
     }
-    let plain = command.strip_prefix(IF_THERE).unwrap_or(command);
+    let plain = [IF_THERE, IF_THERE_OR_SAY].iter().find_map(|before| command.strip_prefix(before)).unwrap_or(command);
     let mut words: Vec<&str> = plain.rsplitn(7, ' ').collect();
     let program = unquote(words.pop()?).filter(|program| is_our_program(program))?;
     words.reverse();
@@ -235,10 +244,12 @@ mod tests {
         let text = std::fs::read_to_string(file).unwrap();
         assert_eq!(text, serde_json::to_string_pretty(&plugin_hooks()).unwrap() + "\n");
         let document = Document::parse(&text).unwrap();
-        let stop = [Step::Key("hooks"), Step::Key("Stop"), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
-        let handler = document.get(&stop).unwrap().unwrap();
-        let ours = Ours { via: Via::Plugin, program: SHARED_PROGRAM.to_owned(), needs_args: false };
-        assert_eq!(read_ours(handler, Host::Claude), Some(ours));
+        for event in ["Stop", "SessionStart"] {
+            let path = [Step::Key("hooks"), Step::Key(event), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
+            let handler = document.get(&path).unwrap().unwrap();
+            let ours = Ours { via: Via::Plugin, program: SHARED_PROGRAM.to_owned(), needs_args: false };
+            assert_eq!(read_ours(handler, Host::Claude), Some(ours), "{event}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is heard of an agent, and what is to be remembered of it.
+//! Collects an agent's events: its session, its cost, its last message and its end.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use steadfast_model::{Host, Millis, SessionId, Spent};
 use super::record::Record;
 use super::{AgentUpdate, Assignment};
 
-/// What is kept of the last message.
+/// The most bytes of the last message that are kept.
 const KEPT: usize = 8 << 10;
 
-/// What was heard.
 pub(super) struct Account<'a> {
     stream: AgentStream,
-    heard: &'a mut dyn FnMut(AgentUpdate),
+    on_update: &'a mut dyn FnMut(AgentUpdate),
     pub(super) session: Option<SessionId>,
     pub(super) spent: Spent,
     pub(super) said: Option<String>,
     pub(super) ended: Option<AgentEnd>,
-    /// When the last line came that says more than that a tool still runs, or when a rate limit is over: silence is counted from here.
-    pub(super) patient_from: Instant,
-    pub(super) anything: bool,
-    /// Where to look for a record of the session; only Codex's says more than is printed.
+    /// The time of the last line that is more than a heartbeat of a tool, or the end of a rate limit. Silence counts
+    /// from here.
+    pub(super) silent_since: Instant,
+    pub(super) has_output: bool,
+    /// The home of the session's record. Only Codex's record says more than its output.
     codex_home: Option<PathBuf>,
     record: Option<Record>,
 }
@@ -32,79 +32,79 @@ impl<'a> Account<'a> {
     pub(super) fn of(
         assignment: &Assignment,
         codex_home: Option<PathBuf>,
-        heard: &'a mut dyn FnMut(AgentUpdate),
+        on_update: &'a mut dyn FnMut(AgentUpdate),
     ) -> Self {
         Self {
             stream: AgentStream::of(assignment.host, &assignment.prices),
-            heard,
+            on_update,
             session: None,
             spent: Spent::default(),
             said: None,
             ended: None,
-            patient_from: Instant::now(),
-            anything: false,
+            silent_since: Instant::now(),
+            has_output: false,
             codex_home: codex_home.filter(|_| assignment.host == Host::Codex),
             record: None,
         }
     }
 
     pub(super) fn line(&mut self, line: &[u8]) {
-        self.anything = true;
+        self.has_output = true;
         if !self.stream.is_heartbeat(line) {
-            self.patient_from = self.patient_from.max(Instant::now());
+            self.silent_since = self.silent_since.max(Instant::now());
         }
         if let Some(record) = &mut self.record {
-            record.stir();
+            record.note_activity();
         }
-        // What is told at the end is reckoned by what the record says.
-        self.look();
+        // The session's record first: it holds the costs that the final event is priced with.
+        self.read_record();
         for event in self.stream.line(line) {
-            self.take(event);
+            self.handle(event);
         }
     }
 
-    /// How long to wait for more at most.
+    /// Returns the longest time to wait for more output.
     pub(super) fn pause(&self) -> Option<Duration> {
         self.record.as_ref().map(Record::pause)
     }
 
-    pub(super) fn look_when_due(&mut self) {
+    pub(super) fn read_record_when_due(&mut self) {
         if self.record.as_ref().is_some_and(Record::is_due) {
-            self.look();
+            self.read_record();
         }
     }
 
-    pub(super) fn look(&mut self) {
+    pub(super) fn read_record(&mut self) {
         let Some(mut record) = self.record.take() else { return };
         let mut events = Vec::new();
-        record.look(&mut |line| events.extend(self.stream.record(line)));
+        record.read(&mut |line| events.extend(self.stream.record(line)));
         self.record = Some(record);
-        // The record of an answer may come after the last word.
+        // The record of an answer may arrive after the final message.
         let ended = self.ended.take();
         for event in events {
-            self.take(event);
+            self.handle(event);
         }
         self.ended = ended;
     }
 
-    fn take(&mut self, event: AgentEvent) {
+    fn handle(&mut self, event: AgentEvent) {
         match &event {
             AgentEvent::Started { session } => {
                 self.session = Some(session.clone());
                 self.record = self.codex_home.as_deref().map(|home| Record::of_codex(home, session.as_str()));
             }
-            // A host may go on after its last word, when something in the background has ended.
+            // A host may continue after its final message, when a background task has ended.
             AgentEvent::Turn => self.ended = None,
             AgentEvent::Said { text } => self.said = Some(end_of(text)),
             AgentEvent::Spent(spent) => self.spent = *spent,
             AgentEvent::RateLimited { until: Some(until) } => {
                 let wait = Duration::from_millis(until.since(now()).unsigned_abs());
-                self.patient_from = self.patient_from.max(Instant::now() + wait);
+                self.silent_since = self.silent_since.max(Instant::now() + wait);
             }
             AgentEvent::Ended(end) => self.ended = Some(end.clone()),
             AgentEvent::RateLimited { until: None } | AgentEvent::Tool { .. } => {}
         }
-        (self.heard)(AgentUpdate::Event(event));
+        (self.on_update)(AgentUpdate::Event(event));
     }
 }
 

@@ -16,30 +16,30 @@ use super::log::Log;
 use super::started::Started;
 use super::{AgentUpdate, Assignment, Departed, Departure};
 
-/// How often it is looked whether the agent is to be stopped: nothing else wakes us while it is silent.
+/// The interval for checking `stop`: nothing else wakes the runner while the agent is silent.
 const TICK: Duration = Duration::from_millis(250);
-/// The same where the end of a process does not wake us.
+/// The interval where the kernel cannot report the end of a process.
 const SHORT_TICK: Duration = Duration::from_millis(20);
-/// How long an agent may stay silent after its last word. A host waits here for what its agent left in the background.
+/// The longest silence after the final message. A host waits here for its agent's background tasks.
 const FAREWELL: Duration = Duration::from_secs(60);
-/// Between the request to end and the end.
+/// The time between `TERM` and `KILL`.
 const GRACE: Duration = Duration::from_secs(5);
-/// What was killed is gone by then, unless the kernel holds it.
+/// The time to wait after `KILL`. Only the kernel can hold a process longer.
 const KILLED: Duration = Duration::from_secs(2);
-/// What is kept of stderr.
+/// The most bytes of stderr that are kept.
 const KEPT: usize = 8 << 10;
 
-/// Blocks until the agent and all it started are gone. `stop` ends it.
-pub fn attend(assignment: &Assignment, stop: &AtomicBool, heard: &mut dyn FnMut(AgentUpdate)) -> Departure {
+/// Runs the agent, and blocks until it and everything it started are gone. `stop` ends it.
+pub fn attend(assignment: &Assignment, stop: &AtomicBool, on_update: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
-        return not_started(format!("`{}` is no folder", assignment.directory.display()));
+        return not_started(format!("`{}` is not a folder", assignment.directory.display()));
     }
     match Started::begin(assignment) {
         Ok(started) => {
-            heard(AgentUpdate::Running(started.process));
-            Attended::of(assignment, started, heard).finish(stop)
+            on_update(AgentUpdate::Running(started.process));
+            Attended::of(assignment, started, on_update).finish(stop)
         }
-        Err(error) => not_started(format!("`{}` could not be started: {error}", assignment.launch.program.display())),
+        Err(error) => not_started(format!("cannot start `{}`: {error}", assignment.launch.program.display())),
     }
 }
 
@@ -58,7 +58,7 @@ enum Cause {
 struct Attended<'a> {
     assignment: &'a Assignment,
     started: Started,
-    /// Stdout, stderr: whether somebody may still write.
+    /// Stdout, stderr: true until every writer has closed it.
     open: [bool; 2],
     lines: Lines,
     log: Log,
@@ -69,7 +69,7 @@ struct Attended<'a> {
 }
 
 impl<'a> Attended<'a> {
-    fn of(assignment: &'a Assignment, mut started: Started, heard: &'a mut dyn FnMut(AgentUpdate)) -> Self {
+    fn of(assignment: &'a Assignment, mut started: Started, on_update: &'a mut dyn FnMut(AgentUpdate)) -> Self {
         let codex_home = started.codex_home.take();
         Self {
             started,
@@ -77,7 +77,7 @@ impl<'a> Attended<'a> {
             lines: Lines::default(),
             log: Log::open(&assignment.log),
             errors: OutputTail::of(KEPT),
-            account: Account::of(assignment, codex_home, heard),
+            account: Account::of(assignment, codex_home, on_update),
             began: Instant::now(),
             buffer: vec![0; 32 << 10],
             assignment,
@@ -89,8 +89,8 @@ impl<'a> Attended<'a> {
         if !matches!(cause, Cause::Itself) {
             self.end();
         }
-        // What is in the pipes now is the last there is.
-        self.listen(Duration::from_millis(100), |attended| {
+        // Reads the rest of the output from the pipes.
+        self.read_until(Duration::from_millis(100), |attended| {
             attended.open == [false; 2] || !attended.readable(Duration::ZERO)
         });
         if self.started.group.others().is_empty() {
@@ -99,17 +99,17 @@ impl<'a> Attended<'a> {
             self.end();
         }
         self.lines.finish(&mut |line| self.account.line(line));
-        self.account.look();
+        self.account.read_record();
         drop(self.started.watcher);
         let status = self.started.child.wait().ok();
-        let Account { session, spent, said, ended, anything, .. } = self.account;
+        let Account { session, spent, said, ended, has_output, .. } = self.account;
         let (errors, _) = self.errors.finish();
         let how = match (cause, ended) {
             (Cause::Stopped, _) => Departed::Stopped,
             (Cause::TimeUp, _) => Departed::TimeUp,
             (Cause::Itself | Cause::Silent, Some(end)) => Departed::Ended(end),
             (Cause::Silent, None) => Departed::Silent,
-            (Cause::Itself, None) => died(status, anything, &errors),
+            (Cause::Itself, None) => died(status, has_output, &errors),
         };
         Departure { how, session, spent, said, errors }
     }
@@ -128,7 +128,7 @@ impl<'a> Attended<'a> {
                 None => self.assignment.silence,
             };
             let left = self.assignment.limit.saturating_sub(now - self.began);
-            let patience = (self.account.patient_from + silence).saturating_duration_since(now);
+            let patience = (self.account.silent_since + silence).saturating_duration_since(now);
             if left.is_zero() {
                 return Cause::TimeUp;
             }
@@ -138,29 +138,29 @@ impl<'a> Attended<'a> {
             let tick = if self.started.end.is_some() { TICK } else { SHORT_TICK };
             let tick = self.account.pause().map_or(tick, |pause| pause.min(tick));
             self.read(left.min(patience).min(tick));
-            self.account.look_when_due();
+            self.account.read_record_when_due();
         }
     }
 
-    /// Asks all of it to end, waits, and ends it.
+    /// Asks all processes to end, waits, and then kills them.
     fn end(&mut self) {
         self.started.group.signal(Signal::TERM);
-        // What is stopped does not hear.
+        // A stopped process cannot handle a signal.
         self.started.group.signal(Signal::CONT);
         let gone = |attended: &mut Self| attended.exited() && attended.started.group.others().is_empty();
-        if !self.listen(GRACE, gone) {
+        if !self.read_until(GRACE, gone) {
             let until = Instant::now() + KILLED;
-            // Again and again: what forks while it is looked for is found in the next round.
+            // A process that forks during the search is found in the next round.
             while Instant::now() < until && !gone(self) {
                 self.started.group.signal(Signal::KILL);
-                self.listen(Duration::from_millis(20), gone);
+                self.read_until(Duration::from_millis(20), gone);
             }
         }
         self.started.group.sweep();
     }
 
-    /// Reads on until something holds, or for so long. Whether it held.
-    fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
+    /// Reads until `holds` is true or the time is up. Returns whether it is true.
+    fn read_until(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
         let until = Instant::now() + time;
         while !holds(self) {
             let left = until.saturating_duration_since(Instant::now());
@@ -172,7 +172,7 @@ impl<'a> Attended<'a> {
         true
     }
 
-    /// Reads what there is; waits for at most so long when there is nothing.
+    /// Reads the available output; waits if there is none.
     fn read(&mut self, wait: Duration) {
         let ready = self.ready(wait);
         if self.open[0] && ready[0] {
@@ -204,7 +204,7 @@ impl<'a> Attended<'a> {
         stdout || stderr
     }
 
-    /// Which of stdout and stderr can be read. Returns early when the agent ends.
+    /// Returns which of stdout and stderr can be read. Returns early when the agent ends.
     fn ready(&self, wait: Duration) -> [bool; 2] {
         let Started { stdout, stderr, end, .. } = &self.started;
         let mut watched = Vec::with_capacity(3);
@@ -224,25 +224,25 @@ impl<'a> Attended<'a> {
         self.open.map(|open| open && watched.next().is_some_and(|pipe| !pipe.revents().is_empty()))
     }
 
-    /// Looked at, not waited for: until the end its number must not be given away.
+    /// Does not reap the process, so that its number stays reserved until the end.
     fn exited(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(pid(self.started.process.pid)), look), Ok(None))
     }
 }
 
-/// A shell says by these that it found no program, or none that can be started.
+/// A shell's exit status for a program that is missing or cannot be started.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
-fn died(status: Option<ExitStatus>, anything: bool, errors: &str) -> Departed {
+fn died(status: Option<ExitStatus>, has_output: bool, errors: &str) -> Departed {
     let code = status.and_then(|status| status.code());
-    if code.is_some_and(|code| NO_PROGRAM.contains(&code)) && !anything {
+    if code.is_some_and(|code| NO_PROGRAM.contains(&code)) && !has_output {
         return Departed::NotStarted(errors.to_owned());
     }
     let status = match (code, status.and_then(|status| status.signal())) {
         (Some(code), _) => format!("exited with {code}"),
         (None, Some(signal)) => format!("ended by signal {signal}"),
-        (None, None) => "its end was not seen".to_owned(),
+        (None, None) => "its exit status is unknown".to_owned(),
     };
     Departed::Died { status }
 }

@@ -7,13 +7,13 @@ use steadfast_system::{ProcessEntry, process_ids};
 
 use super::{MARK, Process};
 
-/// Between the request to end and the end.
+/// The time between `TERM` and `KILL`.
 const GRACE: Duration = Duration::from_secs(2);
-/// What was killed is gone by then, unless the kernel holds it.
+/// The time to wait after `KILL`. Only the kernel can hold a process longer.
 const KILLED: Duration = Duration::from_secs(2);
 
-/// Ends what is left of agents with this mark, and the recorded process with its group if it is still the same one.
-/// Returns how many there were. Where there is no `/proc`, nothing is found.
+/// Ends the remaining processes with this mark, and the recorded process with its group if it is still the same
+/// process. Returns how many there were. Without `/proc` it finds none.
 pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
     let variable = format!("{MARK}={mark}");
     let group = recorded.filter(|process| is_same(*process)).map(|process| process.pid);
@@ -26,7 +26,7 @@ pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
     let find = || process_ids().filter(is_left).map(pid).collect::<Vec<_>>();
     let found = find();
     let signal = |left: &[Pid], signal: Signal| {
-        // While its leader is there, the number of the group is its own.
+        // As long as its leader exists, the number of the group belongs to it.
         if let Some(leader) = leader.filter(|leader| left.contains(leader)) {
             let _ = kill_process_group(leader, signal);
         }

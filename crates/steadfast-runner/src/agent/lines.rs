@@ -1,14 +1,14 @@
-/// Bytes as they come, cut into lines. A line that is longer than all that an agent says about itself is let go.
+/// Splits a stream of bytes into lines. Drops a line that is too long to be an event of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    begun: Vec<u8>,
+    partial: Vec<u8>,
     too_long: bool,
 }
 
-/// The longest are the contents of files that were read, which say nothing to us.
+/// Longer lines are contents of files that the agent read, and carry no event.
 const LONGEST: usize = 2 << 20;
 
-/// What is kept between two lines.
+/// The capacity to keep between two lines.
 const SPARE: usize = 64 << 10;
 
 impl Lines {
@@ -17,7 +17,7 @@ impl Lines {
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let (line, after) = (&rest[..end], &rest[end + 1..]);
             rest = after;
-            if self.begun.is_empty() && !self.too_long {
+            if self.partial.is_empty() && !self.too_long {
                 each(line);
                 continue;
             }
@@ -27,23 +27,23 @@ impl Lines {
         self.add(rest);
     }
 
-    /// What came after the last line end.
+    /// Passes on the text after the last line end.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
-        if !self.too_long && !self.begun.is_empty() {
-            each(&self.begun);
+        if !self.too_long && !self.partial.is_empty() {
+            each(&self.partial);
         }
         self.too_long = false;
-        self.begun.clear();
-        self.begun.shrink_to(SPARE);
+        self.partial.clear();
+        self.partial.shrink_to(SPARE);
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        if self.begun.len() + bytes.len() > LONGEST {
+        if self.partial.len() + bytes.len() > LONGEST {
             self.too_long = true;
-            self.begun = Vec::new();
+            self.partial = Vec::new();
         }
         if !self.too_long {
-            self.begun.extend_from_slice(bytes);
+            self.partial.extend_from_slice(bytes);
         }
     }
 }
@@ -73,7 +73,7 @@ mod tests {
         let (mut lines, mut seen) = (Lines::default(), Vec::new());
         for _ in 0..100 {
             lines.push(&[b'x'; 1 << 16], &mut |line| seen.push(line.len()));
-            assert!(lines.begun.capacity() <= 2 * LONGEST);
+            assert!(lines.partial.capacity() <= 2 * LONGEST);
         }
         lines.push(b"\nnext\n", &mut |line| seen.push(line.len()));
         assert_eq!(seen, [4]);

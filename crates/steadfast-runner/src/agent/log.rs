@@ -1,4 +1,4 @@
-//! What an agent printed, for whoever looks for the reason later.
+//! The log of an agent's output, for later diagnosis.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::path::Path;
 
 use steadfast_redact::{redact, redact_document};
 
-/// What one agent may write: one that floods its output must not fill the disk.
+/// The limit for one agent, so that endless output does not fill the disk.
 const MOST: usize = 64 << 20;
 
-/// Nothing here fails: an agent is not ended for want of a log.
+/// All errors are ignored: a missing log is no reason to end an agent.
 #[derive(Debug)]
 pub(super) struct Log {
     file: Option<File>,
     left: usize,
-    /// The beginning of a line. Secrets are found in whole ones.
-    begun: Vec<u8>,
+    /// The beginning of an unfinished line. Redaction needs whole lines.
+    partial: Vec<u8>,
 }
 
-/// What is longer is kept in pieces.
+/// A longer line is written in pieces.
 const LONGEST: usize = 1 << 20;
 
 impl Log {
@@ -27,32 +27,32 @@ impl Log {
         if let Some(folder) = path.parent() {
             let _ = fs::create_dir_all(folder);
         }
-        // What an agent reads may be secret.
+        // The agent may read and print secrets.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).ok();
-        Self { file, left: MOST, begun: Vec::new() }
+        Self { file, left: MOST, partial: Vec::new() }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) {
         if self.file.is_none() {
             return;
         }
-        self.begun.extend_from_slice(bytes);
-        let lines = match self.begun.iter().rposition(|byte| *byte == b'\n') {
+        self.partial.extend_from_slice(bytes);
+        let lines = match self.partial.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => end + 1,
-            None if self.begun.len() > LONGEST => self.begun.len(),
+            None if self.partial.len() > LONGEST => self.partial.len(),
             None => return,
         };
-        let rest = self.begun.split_off(lines);
-        let lines = std::mem::replace(&mut self.begun, rest);
+        let rest = self.partial.split_off(lines);
+        let lines = std::mem::replace(&mut self.partial, rest);
         self.keep(&lines);
     }
 
     fn keep(&mut self, lines: &[u8]) {
         let text = String::from_utf8_lossy(lines);
-        // The strings of a document first, then what only stands beside its name: `"password": "…"`.
+        // Redact the strings of a JSON line first, then values beside a telling name: `"password": "…"`.
         let clean: String =
             text.split_inclusive('\n').map(|line| redact(&redact_document(line)).into_owned()).collect();
-        // A private key has many lines.
+        // A private key spans many lines.
         self.append(redact(&clean).as_bytes());
     }
 
@@ -62,7 +62,7 @@ impl Log {
         self.left -= fits;
         let written = file.write_all(&bytes[..fits]);
         if fits < bytes.len() {
-            let _ = file.write_all(b"\n(more was printed, and is not kept)\n");
+            let _ = file.write_all(b"\n(the log is full; later output is not kept)\n");
         }
         if fits < bytes.len() || written.is_err() {
             self.file = None;
@@ -72,7 +72,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        let rest = std::mem::take(&mut self.begun);
+        let rest = std::mem::take(&mut self.partial);
         self.keep(&rest);
     }
 }

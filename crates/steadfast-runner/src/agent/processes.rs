@@ -1,4 +1,4 @@
-//! Who belongs to an agent: its group, and whoever left the group with the variable it was started with.
+//! Finds the processes of an agent: its group, and processes outside the group that have its environment variable.
 
 use std::collections::HashSet;
 
@@ -10,14 +10,14 @@ use steadfast_system::{ProcessEntry, process_ids};
 #[derive(Debug)]
 pub(super) struct AgentProcesses {
     leader: Pid,
-    /// `NAME=value`, of this agent only.
+    /// `NAME=value`, unique to this agent.
     variable: String,
-    /// What ran before it: need not be looked at.
+    /// The processes that ran before the agent, which the search skips.
     before: HashSet<u32>,
 }
 
 impl AgentProcesses {
-    /// To be called before the agent is started.
+    /// Must be called before the agent starts.
     pub(super) fn before() -> HashSet<u32> {
         process_ids().collect()
     }
@@ -26,9 +26,9 @@ impl AgentProcesses {
         Self { leader, variable, before }
     }
 
-    /// What runs besides the leader. Nothing where there is no `/proc`.
+    /// Returns the processes apart from the leader. Without `/proc` it returns none.
     pub(super) fn others(&self) -> Vec<Pid> {
-        // `getpgid` is not asked: where a container was entered from outside, it says 0, which is no group.
+        // The group comes from `/proc`, because `getpgid` returns 0 in a container that was entered from outside.
         let belongs = |process: ProcessEntry| {
             let is_ours =
                 || pid(process.group) == self.leader || ProcessEntry::has_variable(process.id, &self.variable);
@@ -41,12 +41,12 @@ impl AgentProcesses {
             .collect()
     }
 
-    /// Ends what is left in the group, where nobody can be looked for.
+    /// Kills the rest of the group where processes cannot be searched.
     pub(super) fn sweep(&self) {
         let _ = kill_process_group(self.leader, Signal::KILL);
     }
 
-    /// The leader has not been waited for, so the number of the group is still its own.
+    /// The leader is not reaped yet, so the number of the group is still its own.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.leader, signal);
         for pid in self.others() {

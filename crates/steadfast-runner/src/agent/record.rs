@@ -1,5 +1,5 @@
-//! What a host writes of a session beside what it prints, read as it grows: Codex's rollout, which has the tokens of each
-//! answer while what is printed has them at the end.
+//! Follows the session record of a host while it grows. Codex's rollout has the tokens of each answer, but its output
+//! has them only at the end.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,64 +8,65 @@ use std::time::{Duration, Instant};
 
 use super::lines::Lines;
 
-/// How often it is looked whether there is more, and how often while the agent is at it: an answer is on record a moment
-/// after its first word is printed, and who has spent its share must not come to ask once more.
+/// The interval for reading the record, and the interval while the agent is active. An answer is recorded a moment
+/// after its first output, and an agent that has spent its share must be stopped before its next call.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHORT_PAUSE: Duration = Duration::from_millis(20);
-/// How long after its last sign an agent is at it.
+/// The time for which an agent counts as active after its last output.
 const AT_IT: Duration = Duration::from_millis(500);
 
-/// A session that goes on over midnight has its rollout in the folder of the day before; older ones are not its own.
+/// A session that runs past midnight has its rollout in the previous day's folder. Older folders cannot have it.
 const NEWEST_DAYS: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Record {
     sessions: PathBuf,
-    /// A part of the file's name.
+    /// A part of the file name.
     session: String,
     file: Option<File>,
     lines: Lines,
-    looked: Option<Instant>,
-    /// When something was last printed, or put on record.
-    stirred: Instant,
+    read_at: Option<Instant>,
+    /// The time of the last output or record.
+    active_at: Instant,
 }
 
 impl Record {
-    /// The rollout of a session, under Codex's home.
+    /// The rollout of a session, below Codex's home.
     pub(super) fn of_codex(home: &Path, session: &str) -> Self {
         let (sessions, session) = (home.join("sessions"), session.to_owned());
-        Self { sessions, session, file: None, lines: Lines::default(), looked: None, stirred: Instant::now() }
+        Self { sessions, session, file: None, lines: Lines::default(), read_at: None, active_at: Instant::now() }
     }
 
     pub(super) fn is_due(&self) -> bool {
-        self.looked.is_none_or(|looked| looked.elapsed() >= self.pause())
+        self.read_at.is_none_or(|read_at| read_at.elapsed() >= self.pause())
     }
 
-    /// Between two looks.
+    /// The time between two reads.
     pub(super) fn pause(&self) -> Duration {
-        if self.stirred.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
+        if self.active_at.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
     }
 
-    /// The agent is at it.
-    pub(super) fn stir(&mut self) {
-        self.stirred = Instant::now();
+    /// Notes that the agent is active.
+    pub(super) fn note_activity(&mut self) {
+        self.active_at = Instant::now();
     }
 
-    /// The lines that came since.
-    pub(super) fn look(&mut self, each: &mut dyn FnMut(&[u8])) {
-        self.looked = Some(Instant::now());
+    /// Reads the new lines.
+    pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.read_at = Some(Instant::now());
         if self.file.is_none() {
             self.file = self.find();
         }
         let Some(file) = &mut self.file else { return };
         let mut buffer = [0; 16 << 10];
         while let Ok(read @ 1..) = file.read(&mut buffer) {
-            self.stirred = Instant::now();
+            self.active_at = Instant::now();
             self.lines.push(&buffer[..read], each);
         }
     }
 
-    /// `sessions/2026/11/15/rollout-<time>-<session>.jsonl`. Not where it was packed: such a one is over.
+    /// Finds `sessions/2026/11/15/rollout-<time>-<session>.jsonl`. A packed rollout is finished, so it is not
+    /// searched.
     fn find(&self) -> Option<File> {
         let mut days = vec![self.sessions.clone()];
         for _level in ["year", "month", "day"] {
@@ -96,9 +97,9 @@ mod tests {
 
     use super::*;
 
-    fn look(record: &mut Record) -> Vec<String> {
+    fn read(record: &mut Record) -> Vec<String> {
         let mut seen = Vec::new();
-        record.look(&mut |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
+        record.read(&mut |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
         seen
     }
 
@@ -106,7 +107,7 @@ mod tests {
     fn a_rollout_is_found_when_it_appears_and_read_as_it_grows() {
         let home = tempfile::tempdir().unwrap();
         let mut record = Record::of_codex(home.path(), "t-1");
-        assert_eq!(look(&mut record), [""; 0]);
+        assert_eq!(read(&mut record), [""; 0]);
         for day in ["2025/12/31", "2026/01/01", "2026/11/14", "2026/11/15"] {
             let day = home.path().join("sessions").join(day);
             fs::create_dir_all(&day).unwrap();
@@ -114,10 +115,10 @@ mod tests {
         }
         let mut file = File::create(home.path().join("sessions/2026/11/14/rollout-x-t-1.jsonl")).unwrap();
         file.write_all(b"one\ntw").unwrap();
-        assert_eq!(look(&mut record), ["one"]);
+        assert_eq!(read(&mut record), ["one"]);
         file.write_all(b"o\nthree\n").unwrap();
-        assert_eq!(look(&mut record), ["two", "three"]);
-        assert_eq!(look(&mut record), [""; 0]);
+        assert_eq!(read(&mut record), ["two", "three"]);
+        assert_eq!(read(&mut record), [""; 0]);
     }
 
     #[test]
@@ -125,19 +126,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let mut record = Record::of_codex(home.path(), "t-1");
         assert!(record.is_due());
-        look(&mut record);
-        // The test may be halted between two of its lines: what is just now lies ahead for it.
+        read(&mut record);
+        // The test may be halted between two lines, so it sets the time ahead.
         let (now, ahead) = (Instant::now(), Instant::now() + Duration::from_secs(3_600));
-        assert!(record.looked.is_some_and(|looked| looked <= now));
-        (record.looked, record.stirred) = (Some(ahead), ahead);
+        assert!(record.read_at.is_some_and(|read_at| read_at <= now));
+        (record.read_at, record.active_at) = (Some(ahead), ahead);
         assert!(!record.is_due());
         assert_eq!(record.pause(), SHORT_PAUSE);
-        record.looked = now.checked_sub(SHORT_PAUSE);
+        record.read_at = now.checked_sub(SHORT_PAUSE);
         assert!(record.is_due());
-        record.stirred = now.checked_sub(AT_IT).unwrap();
+        record.active_at = now.checked_sub(AT_IT).unwrap();
         assert_eq!(record.pause(), PAUSE);
-        let stirred = record.stirred;
-        record.stir();
-        assert!(record.stirred >= stirred + AT_IT);
+        let active_at = record.active_at;
+        record.note_activity();
+        assert!(record.active_at >= active_at + AT_IT);
     }
 }

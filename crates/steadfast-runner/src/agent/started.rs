@@ -1,4 +1,4 @@
-//! The door through which agents are started.
+//! Starts agents. No other module does.
 
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use steadfast_check::process::pid;
-use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
+use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unique_value};
 use steadfast_hosts::launch::Launch;
 
 use super::processes::AgentProcesses;
 use super::{Assignment, MARK, Process};
 
-/// By this variable the processes of one agent are told from those of all others, also from those of a run that was
-/// resumed while our watcher is still at work.
+/// Marks the processes of one agent, so that they differ from those of all others, and from those of a resumed run
+/// whose old watcher is still alive.
 const AGENT: &str = "STEADFAST_RUN_AGENT";
 
 #[derive(Debug)]
@@ -27,22 +27,22 @@ pub(super) struct Started {
     pub(super) process: Process,
     pub(super) group: AgentProcesses,
     pub(super) watcher: Watcher,
-    /// Readable when the agent has ended; absent where the kernel has no such thing.
+    /// Readable when the agent has ended. `None` if the kernel lacks `pidfd_open`.
     pub(super) end: Option<OwnedFd>,
-    /// Where Codex keeps its sessions.
+    /// The folder with Codex's sessions.
     pub(super) codex_home: Option<PathBuf>,
 }
 
 impl Started {
     pub(super) fn begin(assignment: &Assignment) -> io::Result<Self> {
         let before = AgentProcesses::before();
-        let own = unlike_any();
+        let own = unique_value();
         let variable = format!("{AGENT}={own}");
         let mut watcher = Watcher::start(&variable)?;
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
         let mut child = command(assignment, &own).stdout(out).stderr(err).spawn()?;
-        // An agent that is not told to begin ends by itself.
+        // Without the go-ahead below, the shell ends by itself.
         watcher.guard(child.id())?;
         let leader = pid(child.id());
         let process = Process {
@@ -82,7 +82,7 @@ fn command(assignment: &Assignment, own: &str) -> Command {
     command
 }
 
-/// As the agent sees it: its own environment, then ours.
+/// Reads the agent's variables: its own, then the inherited ones.
 fn codex_home(launch: &Launch) -> Option<PathBuf> {
     let variable = |name: &str| {
         let own = launch.env.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());

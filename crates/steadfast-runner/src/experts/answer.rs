@@ -1,4 +1,4 @@
-//! What an expert answered. A model wrote it: whatever cannot be read, or names a place that is not in the change, does
+//! Parses the answers of experts. A model wrote them, so an unreadable answer, or a finding outside the change, does
 //! not count.
 
 use std::fmt::Write;
@@ -10,29 +10,29 @@ use steadfast_model::FindingSeverity;
 use super::diff::Diff;
 use super::expert::Expert;
 
-/// An answer is a short text. What is longer is not read to its end.
+/// The most bytes of an answer that are read, from its end.
 const LONGEST: usize = 256 << 10;
-/// How many places in it may be the beginning of the answer.
+/// The most places in it that are tried as the beginning of the JSON.
 const TRIES: usize = 4_000;
-/// The most of one finding that is kept, in characters.
+/// The most characters of one finding that are kept.
 const TEXT: usize = 600;
-/// More findings than that are nobody's review.
+/// The most findings of one expert.
 const FINDINGS: usize = 40;
 
-/// What should be done differently.
+/// The recommendation of one panel expert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
     pub cause: String,
     pub recommendation: String,
 }
 
-/// What one expert thinks of a change.
+/// The review of one expert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpertOpinion {
     /// 0 to 10.
     pub score: u8,
     pub findings: Vec<Noted>,
-    /// Findings that name no place in the change.
+    /// The number of findings that name no place in the change.
     pub dropped: usize,
 }
 
@@ -42,12 +42,12 @@ pub struct Noted {
     pub file: String,
     pub line: u32,
     pub text: String,
-    /// The one it breaks.
+    /// The must-not that it breaks.
     pub must_not: Option<String>,
 }
 
 impl Advice {
-    /// None: this is no answer.
+    /// `None`: the text is not an answer.
     pub fn read(said: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Wire {
@@ -62,7 +62,7 @@ impl Advice {
 }
 
 impl ExpertOpinion {
-    /// None: this is no answer.
+    /// `None`: the text is not an answer.
     pub fn read(said: &str, change: &Diff) -> Option<Self> {
         #[derive(Deserialize)]
         struct Wire {
@@ -103,7 +103,7 @@ fn noted(value: &serde_json::Value) -> Option<Noted> {
     (!said.is_empty()).then_some(Noted { severity, file, line: u32::try_from(line).ok()?, text: said, must_not })
 }
 
-/// The last JSON object in a text that has the wanted form, and is in no other.
+/// Returns the last JSON object in a text that parses as `T` and is not inside another object.
 pub(super) fn last<T: DeserializeOwned>(said: &str) -> Option<T> {
     let mut start = said.len().saturating_sub(LONGEST);
     while !said.is_char_boundary(start) {
@@ -115,7 +115,7 @@ pub(super) fn last<T: DeserializeOwned>(said: &str) -> Option<T> {
         let Some(at) = said[from..].find('{').map(|at| from + at) else { break };
         let mut values = serde_json::Deserializer::from_str(&said[at..]).into_iter::<serde_json::Value>();
         match values.next() {
-            // What is inside of an object is not an answer of its own.
+            // An object inside another one is not a separate answer.
             Some(Ok(value)) => {
                 from = at + values.byte_offset();
                 found = serde_json::from_value(value).ok().or(found);
@@ -131,7 +131,7 @@ fn short(text: &str) -> String {
     if text.chars().count() <= TEXT { text.to_owned() } else { text.chars().take(TEXT - 1).chain(['…']).collect() }
 }
 
-/// What a panel recommends, as the next attempt is told. None: nobody said anything that can be read.
+/// Renders a panel's advice for the next attempt. `None`: no readable advice.
 pub fn advice_text(panel: &[(Expert, Advice)]) -> Option<String> {
     let mut text = String::new();
     for (expert, Advice { cause, recommendation }) in panel {

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-/// What differs between two commits, as `git diff` says it.
+/// The difference between two commits, parsed from `git diff`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     pub files: Vec<DiffFile>,
@@ -8,9 +8,9 @@ pub struct Diff {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiffFile {
-    /// Its name afterwards; of a deleted file, the one it had.
+    /// The path after the change; of a deleted file, its last path.
     pub path: String,
-    /// Its name before, where that was another.
+    /// The path before the change, if it differs.
     pub renamed_from: Option<String>,
     pub kind: DiffKind,
     hunks: Vec<Hunk>,
@@ -22,21 +22,21 @@ pub enum DiffKind {
     Edited,
     Added,
     Deleted,
-    /// Nobody can quote a line of it.
+    /// It has no lines to quote.
     Binary,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Hunk {
-    /// The first line of the new side and of the old one, from 1.
+    /// The first line on the new side and on the old one, from 1.
     new: u32,
     old: u32,
-    /// Each with its sign in front.
+    /// Each line starts with its sign.
     lines: Vec<String>,
 }
 
 impl Diff {
-    /// Of `git diff --no-color --no-ext-diff --src-prefix=a/ --dst-prefix=b/`. What is not understood is left out.
+    /// Parses `git diff --no-color --no-ext-diff --src-prefix=a/ --dst-prefix=b/`. Unknown lines are skipped.
     pub fn parse(text: &str) -> Self {
         let mut change = Self::default();
         for line in text.split('\n') {
@@ -58,14 +58,15 @@ impl Diff {
         self.files.iter().map(|file| file.path.as_str())
     }
 
-    /// Whether a finding can be about this place: a line the diff shows, on its new side; of a deleted file, on its old
-    /// one.
+    /// Returns whether a finding can be about this place: a line that the diff shows on its new side, or on the old
+    /// side of a deleted file.
     pub fn shows(&self, path: &str, line: u32) -> bool {
         let path = path.trim_start_matches("./");
         self.files.iter().any(|file| file.path == path && file.shows(line))
     }
 
-    /// The hunks, as far as they go into so many bytes: each file gets its part, and what is left out is said.
+    /// Returns the hunks, cut to about `longest` bytes. Each file gets an equal share, and a line marks what is left
+    /// out.
     pub fn excerpt(&self, longest: usize) -> String {
         let mut text = String::new();
         let share = longest / self.files.len().max(1);
@@ -106,7 +107,6 @@ impl DiffFile {
         }
     }
 
-    /// The lines that were added, without their signs.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.signed('+')
     }
@@ -122,14 +122,14 @@ impl DiffFile {
     fn shows(&self, line: u32) -> bool {
         let side = if self.kind == DiffKind::Deleted { '-' } else { '+' };
         match self.kind {
-            // There is nothing else that could be named.
+            // A binary file has no other line number.
             DiffKind::Binary => line == 0,
             _ if self.hunks.is_empty() => line <= 1,
             _ => self.numbered_of(side).any(|(number, _)| number == line),
         }
     }
 
-    /// The lines of one side, with their numbers on it.
+    /// Returns the lines of one side, with their numbers.
     fn numbered_of(&self, side: char) -> impl Iterator<Item = (u32, &str)> {
         self.hunks.iter().flat_map(move |hunk| {
             let first = if side == '-' { hunk.old } else { hunk.new };
@@ -162,14 +162,14 @@ impl DiffFile {
     }
 }
 
-/// `12,5 +14,6 @@ fn main()`
+/// Parses `12,5 +14,6 @@ fn main()`.
 fn starts(numbers: &str) -> Option<(u32, u32)> {
     let (old, rest) = numbers.split_once(" +")?;
     let first = |range: &str| range.split([',', ' ']).next()?.parse().ok();
     Some((first(old)?, first(rest)?))
 }
 
-/// Git quotes names with unusual letters, as C does.
+/// Removes the C-style quotes that git puts around unusual file names.
 fn unquoted(name: &str) -> String {
     let Some(inner) = name.strip_suffix('"') else { return name.to_owned() };
     let inner = inner.strip_prefix('"').unwrap_or(inner);

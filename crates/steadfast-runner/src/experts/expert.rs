@@ -1,4 +1,4 @@
-/// Somebody who looks at a change from one side.
+/// A point of view from which an agent reviews a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Expert {
     Correctness,
@@ -10,19 +10,19 @@ pub enum Expert {
     Simplicity,
 }
 
-/// What experts are asked for.
+/// The purpose of asking experts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A check failed: what is to be done differently?
+    /// A check failed: recommend a new approach.
     Panel,
-    /// After a wave, for information.
+    /// A review after a wave, for information.
     Light,
-    /// Before the end, and a blocker keeps it from ending.
+    /// A review before the end. A blocker keeps the loop from ending.
     Thorough,
 }
 
 impl Purpose {
-    /// The fewest and the most experts.
+    /// Returns the fewest and the most experts.
     fn seats(self) -> (usize, usize) {
         match self {
             Self::Panel => (2, 4),
@@ -45,24 +45,23 @@ impl Expert {
         }
     }
 
-    /// What this one looks for.
     pub(super) fn looks_for(self) -> &'static str {
         match self {
             Self::Correctness => {
                 "what the change does wrong: cases it misses, errors it swallows, state it leaves half done"
             }
-            Self::Security => "what somebody could do with it who should not: input, secrets, permissions, injection",
+            Self::Security => "how it could be misused: untrusted input, secrets, permissions, injection",
             Self::Data => "what happens to data that exists: migrations, formats, lost or doubled records, undo",
-            Self::Interface => {
-                "what whoever uses it meets: names, texts, defaults, what breaks for those who use it now"
+            Self::Interface => "what its users see: names, texts, defaults, and what breaks for current users",
+            Self::Delivery => {
+                "what building and shipping it requires: dependencies, versions, build, CI, configuration"
             }
-            Self::Delivery => "what it takes to build and ship it: dependencies, versions, build, CI, configuration",
-            Self::Tests => "whether the tests would fail if the change were wrong, and what nobody tests",
-            Self::Simplicity => "what could be left out or said more plainly, and what is there twice",
+            Self::Tests => "whether the tests would fail if the change were wrong, and what no test covers",
+            Self::Simplicity => "what could be removed or written more plainly, and what is duplicated",
         }
     }
 
-    /// Whether a file is this one's business.
+    /// Returns whether a file concerns this expert.
     fn minds(self, path: &str) -> bool {
         let path = path.to_ascii_lowercase();
         let name = path.rsplit('/').next().unwrap_or(&path);
@@ -100,8 +99,8 @@ impl Expert {
     }
 }
 
-/// Whoever is to be asked about a change of these files: correctness always, then those whose business it is by how many
-/// of the files are, then tests and simplicity while seats are left.
+/// Chooses experts for a change of these files: correctness always, then the experts that most files concern, then
+/// tests and simplicity until there are enough.
 pub fn choose<'a>(purpose: Purpose, touched: impl IntoIterator<Item = &'a str>) -> Vec<Expert> {
     let touched: Vec<&str> = touched.into_iter().collect();
     let (fewest, most) = purpose.seats();

@@ -13,22 +13,22 @@ use super::expert::Expert;
 use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
 use crate::run::{Launcher, Role, Start};
 
-/// Where experts are asked, and with what.
+/// The settings for asking experts.
 pub struct Panel<'a> {
     pub launcher: &'a Launcher,
     pub host: Host,
     pub prices: &'a Prices,
-    /// A checkout of what they look at, which nobody else uses.
+    /// A checkout of the subject, used by no other process.
     pub directory: &'a Path,
-    /// By which their processes are found.
+    /// The environment value that marks their processes.
     pub mark: &'a str,
-    /// What they print goes there, and the mark of a spent budget.
+    /// The folder for their output, and for the mark of a spent budget.
     pub folder: &'a Path,
-    /// Of the files in there.
+    /// The prefix of the files in that folder.
     pub name: &'a str,
-    /// None of them takes longer.
+    /// The time limit of each expert.
     pub limit: Duration,
-    /// Micro-dollars, for all of them together.
+    /// Micro-dollars, for all experts together.
     pub share: Option<u64>,
 }
 
@@ -38,7 +38,6 @@ impl fmt::Debug for Panel<'_> {
     }
 }
 
-/// What one expert said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpertAnswer {
     pub expert: Expert,
@@ -47,16 +46,16 @@ pub struct ExpertAnswer {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spoken {
-    /// None: nothing, or the agent did not come to its end.
+    /// `None`: no message, or the agent did not finish.
     pub said: Option<String>,
-    /// Why not, where nothing was said.
+    /// The agent's end.
     pub how: Departed,
     pub spent: Spent,
 }
 
 impl Panel<'_> {
-    /// Asks all of them at once, each a fresh agent that knows nothing of the others. `spent` hears what they took until
-    /// now, together.
+    /// Asks all experts at once, each a fresh agent that knows nothing of the others. `spent` receives their total
+    /// cost so far.
     pub fn ask(
         &self,
         briefs: &[(Expert, String)],
@@ -89,7 +88,6 @@ impl Panel<'_> {
         })
     }
 
-    /// Asks one agent.
     pub fn one(
         &self,
         who: &str,

@@ -1,5 +1,5 @@
-//! From a request to a spec: what whoever writes it is told, and how it is read. The spec itself is checked by whoever
-//! compiles it.
+//! From a request to a spec: the prompt for the agent that writes it, and the parser of its answer. The caller
+//! compiles the spec.
 
 use std::fmt::Write;
 
@@ -8,25 +8,25 @@ use super::brief::ReviewBrief;
 use crate::quote::fenced;
 
 impl ReviewBrief {
-    /// `problems` are those of the last try, one line each.
+    /// `problems` are those of the last attempt, one line each.
     pub fn spec(&self, request: &str, problems: &[String]) -> String {
         let mut text = format!(
-            "You turn a request into a spec, and write no file: you look at this checkout, and answer. The request:\n{}",
+            "You turn a request into a spec, and write no file: you read this checkout, and answer. The request:\n{}",
             fenced(request.trim())
         );
         self.wanted(&mut text);
         text.push_str(
-            "\n\nEach task has one result, small enough for one sitting; whoever does it knows nothing but its text. Its \
+            "\n\nEach task has one result, small enough for one session; the agent that does it knows only its text. Its \
              check is a command of this repository that tells right from wrong by its exit status, and that fails before \
-             the work is done; nothing in it swallows that status. What is not in the request is no task. The last thing \
-             you say is one JSON object and nothing after it:\n\
+             the work is done; nothing in it hides that status. Each task comes from the request. End your \
+             answer with one JSON object and nothing after it:\n\
              {\"feature\": \"name\", \"description\": \"what is there afterwards\", \"verification_commands\": {\"test\": \
              \"command\"}, \"constraints\": [], \"success_criteria\": [], \"phases\": [{\"id\": \"phase-1\", \"name\": \"name\", \
              \"tasks\": [{\"id\": \"1.1\", \"task\": \"what\", \"type\": \"backend, func, ui or docs; may be left out\", \"files\": [\"path\"], \
              \"verification\": \"command\", \"notes\": \"what is special\", \"depends_on\": []}]}]}",
         );
         if !problems.is_empty() {
-            text.push_str("\n\nThe last try could not be used:");
+            text.push_str("\n\nThe last attempt could not be used:");
             for problem in problems.iter().take(20) {
                 let _ = write!(text, "\n- {problem}");
             }
@@ -35,7 +35,7 @@ impl ReviewBrief {
     }
 }
 
-/// The spec in an answer, as JSON. None: there is none.
+/// Returns the spec in an answer, as JSON.
 pub fn spec_of(said: &str) -> Option<String> {
     let found: serde_json::Map<String, serde_json::Value> = last(said)?;
     found.get("phases").or_else(|| found.get("tasks"))?.as_array().filter(|tasks| !tasks.is_empty())?;
@@ -53,7 +53,7 @@ mod tests {
         for part in ["Sign in with a code", "no new dependencies", "line 3: no check", "verification"] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }
-        assert!(!review_brief.spec("x", &[]).contains("last try"));
+        assert!(!review_brief.spec("x", &[]).contains("last attempt"));
     }
 
     #[test]

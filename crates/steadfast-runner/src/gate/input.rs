@@ -5,20 +5,20 @@ use steadfast_work::task_list::StatedEnd;
 
 use super::objection::{Objection, Offence, WeakPlace};
 
-/// All that the gate looks at. Whoever fills it in looked at the final tree.
+/// The facts that the gate judges. The caller collects them from the final tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateInput {
     pub tasks: Vec<GateTask>,
     /// Each distinct check, run once more.
     pub reruns: BTreeMap<String, Rerun>,
-    /// What the human's own words say has to pass, with how it ended.
+    /// The checks from the human's own words, with their results.
     pub stated: Vec<StatedRun>,
-    /// Blockers that the last thorough review left; `None`: there was none that passed or failed.
+    /// Blockers that the last thorough review left. `None`: no such review passed or failed.
     pub blockers: Option<u32>,
-    /// The commit that the work began at.
+    /// The commit that the work started at.
     pub base: String,
     pub broken: Vec<Broken>,
-    /// Files that no fence around the work shuts out.
+    /// Files that no constraint forbids to change, such as the spec.
     pub own: Vec<String>,
     pub weakened: Vec<Weak>,
 }
@@ -31,16 +31,16 @@ pub struct StatedRun {
     pub end: StatedEnd,
 }
 
-/// A task, and what says that it is done.
+/// A task, and the evidence that it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateTask {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
     pub files: Vec<String>,
-    /// Its check, where that is a command.
+    /// Its check, if that is a command.
     pub command: Option<String>,
-    /// What it was closed with. None: nothing.
+    /// The class of the evidence that closed it. `None`: no evidence.
     pub class: Option<EvidenceClass>,
 }
 
@@ -50,7 +50,7 @@ pub enum Rerun {
     Failed {
         output: String,
     },
-    /// It could not be run to its end.
+    /// The check did not finish.
     Unknown,
 }
 
@@ -64,11 +64,11 @@ pub struct Broken {
 pub struct Weak {
     pub file: String,
     pub line: u32,
-    /// What was weakened.
+    /// The weakening.
     pub text: String,
 }
 
-/// What there is to object to. Nothing: it may be called complete.
+/// Returns the objections. If there are none, the loop may be called complete.
 pub fn judge(standing: &GateInput) -> Vec<Objection> {
     let mut objections: Vec<Objection> = Vec::new();
     let mut failed: Vec<&str> = Vec::new();
@@ -79,7 +79,7 @@ pub fn judge(standing: &GateInput) -> Vec<Objection> {
             continue;
         }
         match (&task.command, task.class) {
-            // A human took it on themselves.
+            // A human took responsibility for it.
             (_, Some(EvidenceClass::Forced)) => {}
             (_, None | Some(EvidenceClass::Claimed)) => objections.push(Objection::Claimed { task: id, title }),
             (Some(command), Some(_)) => match standing.reruns.get(command) {
@@ -117,7 +117,7 @@ pub fn judge(standing: &GateInput) -> Vec<Objection> {
     objections
 }
 
-/// `failed`: checks of tasks that were objected to already.
+/// `failed`: failed checks of tasks, which already have an objection.
 fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
     let StatedRun { command, said, end } = run;
     let unsure = |why: String| Some(Objection::StatedUnsure { command: command.clone(), why });
@@ -130,8 +130,8 @@ fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
             how: how.clone(),
             output: output.clone(),
         }),
-        StatedEnd::Changed { difference } => unsure(format!("it runs something else by now: {difference}")),
-        StatedEnd::Stopped => unsure("it did not come to its end".to_owned()),
+        StatedEnd::Changed { difference } => unsure(format!("it runs something else now: {difference}")),
+        StatedEnd::Stopped => unsure("it did not finish".to_owned()),
     }
 }
 
@@ -229,13 +229,10 @@ mod tests {
         let expected = [
             ("Make `make test` pass", "make test"),
             (
-                "Take back what breaks \"don't touch `src/auth`\"",
+                "Undo the changes that break \"don't touch `src/auth`\"",
                 "steadfast loop objection --base 1a2b --must-not 'don'\\''t touch `src/auth`'",
             ),
-            (
-                "Give tests/a.rs the strength back that its tests had",
-                "steadfast loop objection --base 1a2b --tests 'tests/a.rs'",
-            ),
+            ("Restore the tests of tests/a.rs", "steadfast loop objection --base 1a2b --tests 'tests/a.rs'"),
         ];
         assert_eq!(remedies, expected.map(|(title, check)| (title.to_owned(), check.to_owned())));
     }

@@ -5,24 +5,24 @@ use steadfast_text::truncate_line;
 
 use crate::quote::shell_word;
 
-/// Something that keeps a loop from being complete.
+/// A reason why a loop is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Objection {
-    /// A task that nobody finished.
+    /// An unfinished task.
     Open { task: TaskId, title: String },
-    /// Nothing but a word says that it is done.
+    /// A task that only a claim closed.
     Claimed { task: TaskId, title: String },
-    /// Its check could not be run on the final tree, or nobody ever ran it.
+    /// The task's check could not run on the final tree, or never ran.
     Stale { task: TaskId, title: String },
-    /// On the final tree.
+    /// A task's check fails on the final tree.
     Fails { task: TaskId, command: String, output: String, files: Vec<String> },
-    /// What the human's own words say has to pass fails on the final tree.
+    /// A check from the human's own words fails on the final tree.
     Stated { command: String, said: String, how: String, output: String },
-    /// It cannot be told whether it passes: it runs something else by now, or did not end.
+    /// The result of a stated check is unknown: its definition changed, or it did not finish.
     StatedUnsure { command: String, why: String },
-    /// No thorough review passed.
+    /// No thorough review has passed.
     Unreviewed { blockers: u32 },
-    /// What must not happen did, since this commit.
+    /// The change since this commit breaks a must-not.
     MustNot { must_not: String, files: Vec<Offence>, base: String, own: Vec<String> },
     /// Tests of one file are weaker than at this commit.
     Weakened { file: String, places: Vec<WeakPlace>, base: String },
@@ -32,29 +32,29 @@ pub enum Objection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offence {
     pub file: String,
-    /// `was changed`.
+    /// For example `was changed`.
     pub done: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakPlace {
     pub line: u32,
-    /// What was weakened.
+    /// The weakening.
     pub text: String,
 }
 
-/// What an agent is asked to do about it.
+/// The task for an agent that answers an objection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
     pub title: String,
     pub files: Vec<String>,
     pub notes: String,
-    /// That very objection: it passes when the objection is met.
+    /// The check of that very objection: it passes when the objection no longer holds.
     pub check: Check,
 }
 
 impl Objection {
-    /// By which a human names it, the same with every look: `o-1a2b3c`.
+    /// The name by which a human refers to it, stable from check to check: `o-1a2b3c`.
     pub fn id(&self) -> String {
         let mut words: Vec<&str> = Vec::new();
         match self {
@@ -65,7 +65,7 @@ impl Objection {
             Self::Stated { command, .. } => words.extend(["stated", command]),
             Self::StatedUnsure { command, why } => words.extend(["unsure", command, why]),
             Self::Unreviewed { .. } => words.push("unreviewed"),
-            // Another file is another offence.
+            // A different file makes a different offence.
             Self::MustNot { must_not, files, .. } => {
                 words.extend(["must-not", must_not]);
                 words.extend(files.iter().map(|offence| offence.file.as_str()));
@@ -78,7 +78,7 @@ impl Objection {
         format!("o-{:06x}", fnv(words.into_iter().map(str::as_bytes)) & 0xff_ffff)
     }
 
-    /// None: an agent cannot meet it, a human has to.
+    /// `None`: only a human can answer the objection.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Open { .. }
@@ -87,7 +87,7 @@ impl Objection {
             | Self::Unreviewed { .. }
             | Self::StatedUnsure { .. } => None,
             Self::Fails { task, command, output, files } => Some(Remedy {
-                title: format!("Make the check of {task} pass again on what all units made together"),
+                title: format!("Make the check of {task} pass on the merged work of all units"),
                 files: files.clone(),
                 notes: format!("`{command}` fails on the final tree. The end of its output:\n{output}"),
                 check: Check::command(command),
@@ -103,11 +103,11 @@ impl Objection {
                     files.iter().map(|offence| format!("`{}` {}", offence.file, offence.done)).collect();
                 let own: String = own.iter().map(|file| format!(" --own {}", shell_word(file))).collect();
                 Some(Remedy {
-                    title: format!("Take back what breaks \"{}\"", short(must_not)),
+                    title: format!("Undo the changes that break \"{}\"", short(must_not)),
                     files: files.iter().map(|offence| offence.file.clone()).collect(),
                     notes: format!(
-                        "{}. It must not be: {must_not}\nAs they were: `git checkout {base} -- PATH`; a file that was not \
-                         there is removed. These paths may be written while this task is in progress.",
+                        "{}. This breaks: {must_not}\nTo restore a file: `git checkout {base} -- PATH`; a file that did not exist \
+                         then is removed. These paths may be written while this task is in progress.",
                         places.join(", ")
                     ),
                     check: Check::command(format!(
@@ -118,10 +118,10 @@ impl Objection {
                 })
             }
             Self::Weakened { file, places, base } => Some(Remedy {
-                title: format!("Give {file} the strength back that its tests had"),
+                title: format!("Restore the tests of {file}"),
                 files: vec![file.clone()],
                 notes: format!(
-                    "{}. What fails because of that is to be fixed where it is wrong.",
+                    "{}. If a restored test then fails, fix the code and not the test.",
                     places
                         .iter()
                         .map(|place| format!("{file}:{}: {}", place.line, place.text))
@@ -134,7 +134,7 @@ impl Objection {
     }
 }
 
-/// Enough of a text to know it by.
+/// Shortens a text for a title.
 fn short(text: &str) -> String {
     const SHOWN: usize = 81;
     truncate_line(text, SHOWN)
@@ -147,11 +147,11 @@ impl fmt::Display for Objection {
             Self::Claimed { task, title } => {
                 write!(
                     f,
-                    "{task} {title}: only a claim says that it is done (a human: `steadfast task done {task} --force`)"
+                    "{task} {title}: done by claim only, without evidence (a human can run `steadfast task done {task} --force`)"
                 )
             }
             Self::Stale { task, title } => {
-                write!(f, "{task} {title}: its evidence is about other files than there are now")
+                write!(f, "{task} {title}: its evidence is for other files than the current ones")
             }
             Self::Fails { task, command, .. } => write!(f, "{task}: `{command}` fails on the final tree"),
             Self::Stated { said, how, .. } => write!(f, "you said \"{said}\": {how}"),

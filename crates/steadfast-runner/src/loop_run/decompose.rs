@@ -15,22 +15,22 @@ use crate::experts::{Panel, spec_of};
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 
-/// A spec that does not compile is written again, with what was wrong; and then a human has to look.
+/// The most attempts at a spec. Each gets the errors of the last one; after that, a human is needed.
 const TRIES: usize = 3;
 
 impl LoopRun<'_> {
-    /// The spec becomes a plan, and the plan gets a run.
+    /// Loads the spec as a plan, and creates a run for it.
     pub(super) fn decompose(&self, looped: &Loop) -> Result<(), RunError> {
         let Some(spec) = &looped.spec else { return self.write_spec(looped) };
         let file = self.repository.place.root.join(spec);
         let mut compiled = spec_file::compile(&self.repository.environment, &file)?;
-        // What an agent wrote says more of the result than the request did.
+        // The agent's spec says more about the result than the request did.
         let root = &self.repository.place.root;
         let request = Request::of_file(&file, root, &self.repository.environment)?;
         Loops::of(self.repository)?.shape(looped, &request)?;
         let mut list = TaskList::here(self.repository.environment.clone(), "run")?;
         let source = spec_file::source(&file, root);
-        // What an agent wrote is run at the end only if a human approved it. The human's request holds all the same.
+        // Checks in an agent's spec count only after a human's approval. The human's request always counts.
         if file == self.spec_file() && !list.is_approved_plan(&compiled.plan)? {
             compiled.plan.checks.clear();
         }
@@ -39,7 +39,7 @@ impl LoopRun<'_> {
         }
         let loaded = list.load(&compiled.plan, &source)?;
         let now = self.now();
-        // Whoever was killed between the two lines below left one.
+        // A process that was killed between the two attachments below left a run.
         let left = list.ledger().unfinished_runs()?.into_iter().find(|run| run.plan == *loaded.plan());
         let id = match left {
             Some(run) => run.id,
@@ -64,7 +64,7 @@ impl LoopRun<'_> {
         self.advance(Stage::Decompose, Stage::Executing)
     }
 
-    /// A fresh agent looks at the checkout and writes the spec, which is kept with the loop.
+    /// A fresh agent reads the checkout and writes the spec, which is kept with the loop.
     fn write_spec(&self, looped: &Loop) -> Result<(), RunError> {
         let place = &self.repository.place;
         let folder = place.state.join("runs").join(self.id.as_str());
@@ -91,7 +91,7 @@ impl LoopRun<'_> {
             let owed = self.owed.get();
             self.owed.set(if owed == Spent::default() { spoken.spent } else { owed.plus(spoken.spent) });
             let Some(text) = spoken.said.as_deref().and_then(spec_of) else {
-                problems = vec!["the answer had no spec in it".to_owned()];
+                problems = vec!["the answer contained no spec".to_owned()];
                 continue;
             };
             let file = self.spec_file();
@@ -125,7 +125,7 @@ impl LoopRun<'_> {
     }
 }
 
-/// What must not happen and where the work may be is part of the plan, whether whoever wrote the spec took it over or not.
+/// Adds the must-nots and allowed places to the spec, even if its author left them out.
 fn with_must_nots(text: &str, looped: &Loop) -> String {
     let must_nots = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
     let Ok(Value::Object(mut spec)) = serde_json::from_str(text) else { return text.to_owned() };

@@ -7,7 +7,7 @@ use crate::review::CompletedReview;
 use crate::run::{RunOutcome, Until};
 
 impl LoopRun<'_> {
-    /// Units by their dependencies, each wave with a quick look of experts. Where the loop pauses, they look before that.
+    /// Runs the units in the order of their dependencies, and reviews each wave. A pause comes after the review.
     pub(super) fn execute(&self, looped: &Loop) -> Result<(), RunError> {
         let row = self.run_of(looped)?;
         let until = until(looped.autonomy());
@@ -34,12 +34,12 @@ impl LoopRun<'_> {
                 }
                 _ => None,
             };
-            // What only a claim closed, its gate speaks of.
+            // The gate reports tasks that only a claim closed.
             if matches!(outcome, RunOutcome::Complete | RunOutcome::NeedsReview(_)) {
                 self.worktrees(&row).clear()?;
                 return self.advance(Stage::Executing, Stage::Review);
             }
-            // Without a difference there is nothing to look at.
+            // Without a change there is nothing to pause for.
             if self.landed_tree(&row)? != before {
                 let why = match (until, reviewed) {
                     (Until::Unit, _) => "a unit has landed".to_owned(),
@@ -51,17 +51,17 @@ impl LoopRun<'_> {
         }
     }
 
-    /// The tree of all that landed; of the base, where the branch is not made yet.
+    /// Returns the tree of all landed work, or of the base before the run's branch exists.
     fn landed_tree(&self, row: &Run) -> Result<String, RunError> {
         let worktrees = self.worktrees(row);
         let commit = worktrees.tip()?.unwrap_or_else(|| row.base.clone());
         Ok(worktrees.tree_of(&commit)?)
     }
 
-    /// A human who is there is asked; else the run waits for `resume`.
+    /// Asks a human who is present; otherwise pauses the run until `resume`.
     fn pause(&self, row: &Run, why: &str, watch: &mut dyn Watch) -> Result<(), RunError> {
         watch.clear();
-        let answer = self.console.ask(&format!("{why}. It goes on with Enter; `q` pauses it.\n"));
+        let answer = self.console.ask(&format!("{why}. Press Enter to continue, or `q` and Enter to pause.\n"));
         if answer.is_some_and(|answer| answer.trim().is_empty()) {
             return Ok(());
         }
@@ -72,11 +72,11 @@ impl LoopRun<'_> {
     }
 }
 
-/// `3 experts, score 8: 1 blocker, 2 warnings`
-pub fn said(held: &CompletedReview) -> String {
+/// Renders `3 experts, score 8: 1 blocker, 2 warnings`.
+pub fn summary(completed: &CompletedReview) -> String {
     use steadfast_model::FindingSeverity as S;
-    let count = |severity| held.review.findings.iter().filter(|finding| finding.severity == severity).count();
-    let score = held.review.score.map(|score| format!(", score {score}")).unwrap_or_default();
+    let count = |severity| completed.review.findings.iter().filter(|finding| finding.severity == severity).count();
+    let score = completed.review.score.map(|score| format!(", score {score}")).unwrap_or_default();
     let mut parts = Vec::new();
     for (severity, noun) in [(S::Blocker, "blocker"), (S::Warning, "warning"), (S::Suggestion, "suggestion")] {
         match count(severity) {
@@ -85,15 +85,15 @@ pub fn said(held: &CompletedReview) -> String {
             many => parts.push(format!("{many} {noun}s")),
         }
     }
-    if held.dropped > 0 {
-        parts.push(format!("{} dropped that named no place in the change", held.dropped));
+    if completed.dropped > 0 {
+        parts.push(format!("{} dropped without a place in the change", completed.dropped));
     }
-    if !held.silent.is_empty() {
-        parts.push(format!("no answer that can be read from {}", held.silent.join(", ")));
+    if !completed.silent.is_empty() {
+        parts.push(format!("no readable answer from {}", completed.silent.join(", ")));
     }
-    if held.experts == 0 {
-        return "nothing differs, so nobody was asked".to_owned();
+    if completed.experts == 0 {
+        return "no changes, review skipped".to_owned();
     }
     let found = if parts.is_empty() { "nothing found".to_owned() } else { parts.join(", ") };
-    format!("{} experts{score}: {found}", held.experts)
+    format!("{} experts{score}: {found}", completed.experts)
 }

@@ -3,29 +3,29 @@ use steadfast_model::{
     TaskKind,
 };
 
-use super::{LoopRun, Passed, said};
+use super::{LoopRun, Passed, summary};
 use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
 use crate::review::{Look, ReviewScope, add_remedies, add_remedy, changed_file, line, objected};
 
-/// Thorough reviews of one loop. What they still find then is for a human.
+/// The most thorough reviews of one loop. Remaining findings need a human.
 pub const ROUNDS: u32 = 3;
 
 impl LoopRun<'_> {
-    /// The thorough review and the gate. None: it goes on at another stage, or from here.
+    /// Runs the thorough review and the gate. `None`: the loop continues, at this stage or another.
     pub(super) fn judge(&self, looped: &Loop) -> Result<Option<Passed>, RunError> {
         let row = self.run_of(looped)?;
         let reviews = self.ledger()?.reviews_of(&looped.id)?;
         let last = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
         match last {
             Some(review) if review.passed && self.is_about_the_tip(review, &row)? => self.gate(looped, &row, &reviews),
-            Some(review) if review.blockers_remaining > 0 => self.mend(looped, &row, review).map(|()| None),
+            Some(review) if review.blockers_remaining > 0 => self.fix(looped, &row, review).map(|()| None),
             _ if looped.rounds >= ROUNDS => self.cap(looped, &row, last),
             _ => self.review(looped, &row, last).map(|()| None),
         }
     }
 
-    /// Whether nothing landed since.
+    /// Returns whether nothing landed since the review.
     fn is_about_the_tip(&self, review: &Review, row: &Run) -> Result<bool, RunError> {
         let units = self.ledger()?.units(&row.id)?;
         Ok(units.iter().all(|unit| unit.updated_at <= review.at))
@@ -42,19 +42,19 @@ impl LoopRun<'_> {
         let round = looped.rounds + 1;
         let (kind, part) = (ReviewKind::Thorough { round }, ReviewScope::Since(&row.base));
         let look = Look { kind, part, tasks: &tasks, earlier: &earlier };
-        let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
-        self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));
-        for finding in &held.review.findings {
+        let completed = self.reviewer(looped, row)?.review(&looped.id, &look)?;
+        self.say(&format!("review {round} of at most {ROUNDS}: {}", summary(&completed)));
+        for finding in &completed.review.findings {
             self.say(&format!("  {} {}", finding.severity.as_str(), line(finding)));
         }
-        if !held.review.passed && held.review.blockers_remaining == 0 {
-            return Err(RunError::NoReview { silent: held.silent });
+        if !completed.review.passed && completed.review.blockers_remaining == 0 {
+            return Err(RunError::NoReview { silent: completed.silent });
         }
         Ok(())
     }
 
-    /// Each blocker is a task, unless a human said otherwise; when all of them are done, it is looked again.
-    fn mend(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
+    /// Makes a task of each open blocker. When all these tasks are done, the next review checks the result.
+    fn fix(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
         let tasks = self.ledger()?.tasks(&row.plan)?;
         let blockers: Vec<&Finding> = review.findings.iter().filter(|finding| finding.blocks()).collect();
         let task_of = |finding: &Finding| {
@@ -72,12 +72,12 @@ impl LoopRun<'_> {
             return self.cap(looped, row, Some(review)).map(|_| ());
         }
         let new: Vec<&Finding> = blockers.iter().filter(|finding| task_of(finding).is_none()).copied().collect();
-        let mend = self.asked_about(looped, &new)?;
-        if mend.is_empty() && !new.is_empty() {
-            // A human took them all as they are, or put them off.
-            return self.after_the_human(looped, review);
+        let to_fix = self.blockers_to_fix(looped, &new)?;
+        if to_fix.is_empty() && !new.is_empty() {
+            // The human waived or deferred all of them.
+            return self.check_deferred(looped, review);
         }
-        for finding in mend {
+        for finding in to_fix {
             let notes = match &finding.must_not {
                 Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
                 None => line(finding),
@@ -88,33 +88,33 @@ impl LoopRun<'_> {
         self.back_to_work(row)
     }
 
-    /// Those that are to be mended. A human who is there says so of each, or takes it as it is.
-    fn asked_about<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
-        let mut mend = Vec::new();
+    /// Returns the blockers to fix. A human who is present may waive or defer each.
+    fn blockers_to_fix<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
+        let mut to_fix = Vec::new();
         for finding in blockers {
             let question = format!(
-                "{} {}\nmend it, waive it or defer it? [M/w REASON/d REASON] ",
+                "{} {}\nfix it, waive it or defer it? [F/w REASON/d REASON] ",
                 finding.severity.as_str(),
                 line(finding)
             );
             let answer = self.console.ask(&question).unwrap_or_default();
             let (choice, why) = answer.trim().split_once(' ').unwrap_or((answer.trim(), ""));
-            let why = || if why.trim().is_empty() { "no reason was given".to_owned() } else { why.trim().to_owned() };
+            let why = || if why.trim().is_empty() { "no reason given".to_owned() } else { why.trim().to_owned() };
             let resolution = match choice {
                 "w" | "waive" => Resolution::Waived { why: why() },
                 "d" | "defer" => Resolution::Deferred { why: why() },
                 _ => {
-                    mend.push(*finding);
+                    to_fix.push(*finding);
                     continue;
                 }
             };
             self.ledger()?.resolve_finding(&looped.id, finding.id, &resolution, self.now())?;
         }
-        Ok(mend)
+        Ok(to_fix)
     }
 
-    /// What was waived is out of the way; what was put off is still in it.
-    fn after_the_human(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
+    /// Waived blockers no longer count; deferred ones still do.
+    fn check_deferred(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
         let reviews = self.ledger()?.reviews_of(&looped.id)?;
         let now = reviews.iter().find(|now| now.kind == review.kind);
         match now.filter(|now| now.blockers_remaining > 0) {
@@ -136,10 +136,10 @@ impl LoopRun<'_> {
         for objection in &judged.objections {
             self.say(&format!("gate: {objection} [{}]", objection.id()));
         }
-        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
+        let (to_fix, human): (Vec<&Objection>, Vec<&Objection>) =
             judged.objections.iter().partition(|objection| objection.remedy().is_some());
-        // What only a human can meet is no reason to give the rest up, and no task.
-        if let ([], Some(first)) = (mend.as_slice(), human.first()) {
+        // Objections for a human become no tasks, but the loop still works on the others.
+        if let ([], Some(first)) = (to_fix.as_slice(), human.first()) {
             return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
         }
         if looped.rounds >= ROUNDS {
@@ -154,13 +154,13 @@ impl LoopRun<'_> {
         self.advance(Stage::Review, Stage::Executing)
     }
 
-    /// What the gate objected to at its last look, each with the name that a human waives it by.
+    /// Returns the objections of the last gate, each with the id for a waiver.
     fn objections(&self, looped: &Loop) -> Vec<String> {
         let now = self.ledger().and_then(|ledger| Ok(ledger.find_loop(&looped.id)?));
         now.map(|now| now.objections.iter().map(|one| format!("{} {}", one.id, one.text)).collect()).unwrap_or_default()
     }
 
-    /// It ends here, and is not called complete.
+    /// Ends the loop as capped, not complete.
     fn cap(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<Option<Passed>, RunError> {
         self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, self.now())?;
         let _ = self.worktrees(row).clear();
@@ -171,8 +171,8 @@ impl LoopRun<'_> {
     }
 }
 
-/// By which its task is found again.
+/// Also identifies the finding's task.
 fn title(finding: &Finding) -> String {
     let text: String = finding.text.chars().take(80).collect();
-    format!("Mend finding {}: {text}", finding.id)
+    format!("Fix finding {}: {text}", finding.id)
 }

@@ -1,4 +1,4 @@
-//! Light reviews of waves, beside the run: they read what its units merged, and hold up nothing.
+//! Reviews waves while the run continues. The reviews read merged work and block nothing.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use steadfast_model::{Loop, ReviewKind, Run, RunUnit, Task, UnitStatus};
 use steadfast_work::loops::Loops;
 
-use super::{Console, LoopRun, Watch, said};
+use super::{Console, LoopRun, Watch, summary};
 use crate::error::RunError;
 use crate::lifecycle::{self, Leg};
 use crate::review::{Look, ReviewScope, Reviewer, Stretch};
@@ -14,7 +14,7 @@ use crate::run::{Audience, RunEvent, RunOutcome, Snapshot};
 use crate::worktrees::{RunWorktrees, WorktreeError};
 
 impl LoopRun<'_> {
-    /// Works on the run while a thread looks at each wave that is over.
+    /// Runs the units while a thread reviews each finished wave.
     pub(super) fn go_with_reviews(
         &self,
         looped: &Loop,
@@ -31,7 +31,7 @@ impl LoopRun<'_> {
         let (say, said) = channel();
         thread::scope(|scope| {
             let reviewing = thread::Builder::new().name("reviews".to_owned()).spawn_scoped(scope, move || {
-                // The last look is at what landed last.
+                // The last round reviews the work that landed last.
                 loop {
                     let goes_on = woken.recv().is_ok();
                     while woken.try_recv().is_ok() {}
@@ -65,7 +65,7 @@ impl LoopRun<'_> {
     }
 }
 
-/// Passes on what is heard of a run, and wakes whoever reviews it.
+/// Passes the run's events on, and wakes the reviewing thread.
 struct Beside<'a> {
     watch: &'a mut dyn Watch,
     console: &'a dyn Console,
@@ -79,7 +79,7 @@ impl Audience for Beside<'_> {
             self.watch.clear();
             self.console.say(&line);
         }
-        // What was over before this process is looked at, too: so whatever is heard first counts.
+        // Waves that an earlier process finished are reviewed too, so the first event of any kind counts.
         if matches!(event, RunEvent::Landed { .. } | RunEvent::Blocked { .. } | RunEvent::Resumed { .. }) {
             let _ = self.wake.send(());
         }
@@ -87,7 +87,7 @@ impl Audience for Beside<'_> {
     }
 }
 
-/// Experts who look at each wave.
+/// Reviews finished waves.
 pub(super) struct LightReviews<'a> {
     reviewer: Reviewer<'a>,
     worktrees: RunWorktrees,
@@ -96,7 +96,7 @@ pub(super) struct LightReviews<'a> {
 }
 
 impl LightReviews<'_> {
-    /// Of each wave that is over and that nobody looked at yet. The last of them in which something differs.
+    /// Reviews each finished wave that has no review yet. Returns the last one with a change.
     pub(super) fn hold(&self, say: &mut dyn FnMut(String)) -> Result<Option<u32>, RunError> {
         let Self { reviewer, worktrees, looped, row } = self;
         let ledger = reviewer.repository.ledger_as_it_is()?;
@@ -122,10 +122,10 @@ impl LightReviews<'_> {
             let tasks: Vec<Task> =
                 tasks.iter().filter(|task| of_wave.iter().any(|unit| unit.tasks.contains(&task.id))).cloned().collect();
             let look = Look { kind, part: ReviewScope::Stretches(&stretches), tasks: &tasks, earlier: &[] };
-            let held = reviewer.review(&looped.id, &look)?;
-            say(format!("wave {wave}: {}", said(&held)));
+            let completed = reviewer.review(&looped.id, &look)?;
+            say(format!("wave {wave}: {}", summary(&completed)));
             Loops::of(reviewer.repository)?.written(&looped.id)?;
-            if held.experts > 0 {
+            if completed.experts > 0 {
                 last = Some(wave);
             }
         }
@@ -133,7 +133,7 @@ impl LightReviews<'_> {
     }
 }
 
-/// What the units of a wave merged, the newest first; what landed in a row is one stretch.
+/// Returns the commit ranges of a wave, newest first. Units that landed in a row share one.
 fn stretches(
     landed: &[(String, String)],
     units: &[&RunUnit],
@@ -152,7 +152,7 @@ fn stretches(
     Ok(stretches)
 }
 
-/// In their order: those in which nothing waits or is worked on.
+/// Returns the finished waves, in order: those without a waiting or running unit.
 fn waves_over(units: &[RunUnit]) -> Vec<u32> {
     let mut waves: Vec<u32> = units.iter().map(|unit| unit.wave).collect();
     waves.sort_unstable();

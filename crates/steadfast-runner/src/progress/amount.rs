@@ -1,6 +1,6 @@
-//! Money and numbers as people read them.
+//! Formats money and numbers for people.
 
-/// What was spent: always with cents. What is less than a cent is not nothing.
+/// Formats a cost, always with cents. An amount below a cent is not shown as zero.
 pub(super) fn cost(micro_usd: u64) -> String {
     let cents = (micro_usd + 5_000) / 10_000;
     if cents == 0 && micro_usd > 0 {
@@ -9,12 +9,12 @@ pub(super) fn cost(micro_usd: u64) -> String {
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-/// What may be spent: with cents where there are any.
+/// Formats a limit: cents only if there are any.
 pub(super) fn dollars(micro_usd: u64) -> String {
     if micro_usd.is_multiple_of(1_000_000) { format!("${}", micro_usd / 1_000_000) } else { cost(micro_usd) }
 }
 
-/// `1,234,567`
+/// Formats `1,234,567`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Which places for agents stood idle, for how long and why: from what the ledger has of the times of a run.
+//! Reports which places for agents were idle, how long and why, from the times in the ledger.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,31 +7,30 @@ use steadfast_model::{Millis, Period, RunState, RunUnit, RunView, TaskId, UnitSt
 /// Shorter gaps are the runner's own work between two agents.
 const LEAST_MS: u64 = 1_000;
 
-/// Why no agent worked in a place.
+/// The reason why a place was idle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
-    /// All that was left to start depended on these units, which were at work or landed.
+    /// Every startable unit depended on these units, which were running or landing.
     Dependency(Vec<TaskId>),
-    /// All that was left to start depended on these units, and they needed a human.
+    /// Every startable unit depended on these units, which needed a human.
     Human(Vec<TaskId>),
-    /// Experts looked at the work, and nothing was to start meanwhile.
+    /// Experts reviewed the work, and no unit could start meanwhile.
     Review,
-    /// No agent worked, though something could have started: the run was paused, its process was gone or it waited for a
-    /// rate limit.
+    /// No agent worked although a unit could start: the run was paused, its process was gone, or it waited for a rate
+    /// limit.
     Paused,
-    /// Something could have started but for its files, the budget or another limit.
+    /// A unit could start, but its files, the budget or another limit held it back.
     HeldBack,
-    /// Every unit had been started.
+    /// Every unit had started.
     NothingLeft,
 }
 
-/// A place and its idle times.
 struct Place {
     free_at: Millis,
     idle: BTreeMap<Why, u64>,
 }
 
-/// The lines of the report: none where a run has not begun any work.
+/// Renders the lines of the report. `None`: the run has not started any work.
 pub(super) fn idle(view: &RunView) -> Option<String> {
     let (from, to) = (view.run.started_at, view.run.ended_at.unwrap_or(view.run.updated_at));
     let whole = between(from, to);
@@ -46,7 +45,7 @@ pub(super) fn idle(view: &RunView) -> Option<String> {
     for span in spans {
         let end = span.ended_at.unwrap_or(to).min(to);
         worked += between(span.started_at, end);
-        // The first place that is free; a run with more places before has none, and its last one is taken.
+        // Takes the first free place. A run that had more places before may find none, and uses the last one.
         let place = places.iter().position(|place| place.free_at <= span.started_at).unwrap_or(count - 1);
         look.explain(&mut places[place], span.started_at);
         places[place].free_at = end.max(places[place].free_at);
@@ -71,15 +70,15 @@ pub(super) fn idle(view: &RunView) -> Option<String> {
     Some(text)
 }
 
-/// When units were at work and when they landed.
+/// The times at which units were running and landed.
 struct Times<'a> {
     view: &'a RunView,
     rows: HashMap<&'a TaskId, &'a RunUnit>,
-    /// When agents worked on each unit.
+    /// The times at which agents worked on each unit.
     spans: HashMap<&'a TaskId, Vec<&'a WorkSpan>>,
-    /// What each unit waits for.
+    /// The dependencies of each unit.
     after: HashMap<&'a TaskId, BTreeSet<&'a TaskId>>,
-    /// All moments at which something changed.
+    /// All times at which something changed.
     moments: BTreeSet<Millis>,
     to: Millis,
 }
@@ -105,7 +104,7 @@ impl<'a> Times<'a> {
         Self { view, rows, spans, after, moments, to }
     }
 
-    /// Why a place was free until now, piece by piece.
+    /// Adds the reasons why a place was idle until now, interval by interval.
     fn explain(&self, place: &mut Place, until: Millis) {
         let mut from = place.free_at;
         for moment in self.moments.range(from..=until).copied().filter(|moment| *moment > place.free_at) {
@@ -114,7 +113,7 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// Why nothing started at this moment.
+    /// Returns why nothing started at this moment.
     fn why(&self, at: Millis) -> Why {
         let is_at_work = self.view.spans.iter().any(|span| !span.is_aside() && self.covers(span, at));
         if !is_at_work && self.view.spans.iter().any(|span| span.is_aside() && self.covers(span, at)) {
@@ -137,7 +136,7 @@ impl<'a> Times<'a> {
             if open.is_empty() {
                 return if is_at_work { Why::HeldBack } else { Why::Paused };
             }
-            // What is itself only to be started waits for something that is named anyway.
+            // A unit that has not started either waits for one that is named anyway.
             waited_for.extend(open.into_iter().filter(|cause| !self.is_to_start(cause, at)).cloned());
         }
         if !waited_for.is_empty() {
@@ -154,7 +153,7 @@ impl<'a> Times<'a> {
         self.row(unit).is_none_or(|row| row.status == UnitStatus::Done && row.updated_at <= at)
     }
 
-    /// Blocked, or an agent is sent to it later, or never was.
+    /// Returns whether a unit is blocked, starts later, or never started.
     fn is_to_start(&self, unit: &TaskId, at: Millis) -> bool {
         let Some(row) = self.row(unit) else { return false };
         let own = || self.spans.get(unit).into_iter().flatten();
@@ -162,7 +161,7 @@ impl<'a> Times<'a> {
             return false;
         }
         let is_sent_later = own().any(|span| span.started_at > at);
-        // Decisions of a phase that no agent had to make.
+        // The decisions of a phase may need no agent.
         let needs_agent = row.status != UnitStatus::Done || own().next().is_some();
         needs_agent && (is_sent_later || row.status != UnitStatus::Done)
     }
@@ -195,7 +194,7 @@ fn between(from: Millis, to: Millis) -> u64 {
     u64::try_from(to.since(from)).unwrap_or(0)
 }
 
-/// What stands idle now, for the page of a run that goes on.
+/// Renders the idle places of a running run.
 pub(super) fn idle_now(view: &RunView) -> Option<String> {
     if view.run.state != RunState::Running {
         return None;

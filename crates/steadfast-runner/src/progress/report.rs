@@ -7,7 +7,8 @@ use super::amount::{cost, grouped};
 use super::idle::idle;
 use super::{Listed, Look, is_closed};
 
-/// What a run came to: what is done and on what it rests, what it cost, what is left and why, and what to do next.
+/// Renders the report of a run: finished tasks with their evidence, the cost, open tasks with the reason, and the next
+/// steps.
 pub fn report(view: &RunView) -> String {
     let look = Look::at(view);
     let mut text = heading(&look);
@@ -54,7 +55,7 @@ fn took(sums: &Sums) -> String {
     format!(" ({price}, {})", count(iterations, "iteration"))
 }
 
-/// What the end of a task rests on, in a few words.
+/// Describes the evidence of a task in a few words.
 fn rests_on(evidence: &Evidence) -> String {
     let Evidence { class, end, command, note, tree, .. } = evidence;
     let what = match (command, end) {
@@ -64,7 +65,7 @@ fn rests_on(evidence: &Evidence) -> String {
     };
     let tree = tree.as_deref().map(|tree| format!(", tree {}", tree.get(..8).unwrap_or(tree)));
     let class = match class {
-        EvidenceClass::Claimed => "claimed, nothing checks it",
+        EvidenceClass::Claimed => "claimed, not checked",
         EvidenceClass::Forced => "closed by a human",
         class => class.as_str(),
     };
@@ -72,7 +73,7 @@ fn rests_on(evidence: &Evidence) -> String {
     if what.is_empty() { class } else { format!("{what} ({class})") }
 }
 
-/// A line for a task that is not done, and why it is not.
+/// Renders a task that is not done, with the reason.
 fn open(look: &Look<'_>, listed: &Listed<'_>) -> Option<String> {
     let Listed { task, unit } = listed;
     let why = match task.status {
@@ -80,9 +81,9 @@ fn open(look: &Look<'_>, listed: &Listed<'_>) -> Option<String> {
         Status::Blocked => blocked(look, listed),
         Status::Pending | Status::InProgress if unit.status == UnitStatus::Blocked => blocked(look, listed),
         Status::Pending | Status::InProgress => match look.waits_for(task).as_slice() {
-            [] if unit.attempts > 0 => "begun".to_owned(),
-            [] => "not begun".to_owned(),
-            open => format!("waits for {}", open.join(", ")),
+            [] if unit.attempts > 0 => "started".to_owned(),
+            [] => "not started".to_owned(),
+            open => format!("depends on {}", open.join(", ")),
         },
     };
     Some(format!("  {} {}: {why}\n", task.id, one_line(&task.title)))
@@ -95,7 +96,7 @@ fn blocked(look: &Look<'_>, listed: &Listed<'_>) -> String {
     }
 }
 
-/// More blocked tasks are counted, not named.
+/// The most blocked tasks that are named; the rest are counted.
 const UNBLOCKED: usize = 5;
 
 fn next(look: &Look<'_>) -> String {
@@ -106,7 +107,7 @@ fn next(look: &Look<'_>) -> String {
     for (task, unit) in blocked.iter().take(UNBLOCKED) {
         let place = unit.directory.as_deref().filter(|_| unit.merged.is_none());
         let place = place.map(|folder| format!("; its worktree is {folder}")).unwrap_or_default();
-        steps.push(format!("`steadfast task unblock {task}` when what stopped it is fixed{place}"));
+        steps.push(format!("`steadfast task unblock {task}` when its cause is fixed{place}"));
     }
     if blocked.len() > UNBLOCKED {
         steps.push(format!("{} more tasks are blocked", blocked.len() - UNBLOCKED));
@@ -116,7 +117,7 @@ fn next(look: &Look<'_>) -> String {
         steps.push(resume(look.view));
     }
     if units.iter().any(|unit| unit.merged.is_some()) {
-        steps.push(format!("`git merge {}` brings what is done into your branch", run.branch));
+        steps.push(format!("`git merge {}` merges the finished work into your branch", run.branch));
     }
     if steps.is_empty() {
         return String::new();
@@ -125,7 +126,7 @@ fn next(look: &Look<'_>) -> String {
     format!("\nNext:\n{steps}")
 }
 
-/// How it goes on. What is used up has to be given again.
+/// Returns the command that continues the run. A used-up limit needs a new value.
 fn resume(view: &RunView) -> String {
     let RunView { run, sums, .. } = view;
     let mut command = String::from("steadfast resume");
@@ -137,12 +138,12 @@ fn resume(view: &RunView) -> String {
         command += " --budget USD";
     }
     match command.contains("--") {
-        true => format!("`{command}` goes on, with more than was given before"),
-        false => format!("`{command}` goes on"),
+        true => format!("`{command}` continues with the higher limit"),
+        false => format!("`{command}` continues"),
     }
 }
 
-/// The task of a unit that keeps it.
+/// Returns the task of a unit that blocks it.
 fn first_blocked<'a>(look: &Look<'a>, unit: &'a RunUnit) -> Option<&'a TaskId> {
     let blocked = look.listed(unit).find(|listed| listed.task.status == Status::Blocked);
     blocked.map(|listed| &listed.task.id).or_else(|| (unit.status == UnitStatus::Blocked).then_some(&unit.unit))

@@ -245,21 +245,21 @@ fn the_report_has_evidence_cost_what_is_left_and_what_to_do() {
       T-001 done: 2 lines in its section (observed)
 
     T-002 Add ValidationError import to api.ts ($1.50, 2 iterations)
-      T-002 done: claimed, nothing checks it
+      T-002 done: claimed, not checked
       T-002a done: `cargo test` exited with 0 (executed, tree 01234567)
 
     T-003 Create validation schema (12,345 tokens, 3 iterations)
 
     Left:
       T-003 Create validation schema: blocked: its check failed 3 times
-      T-004 Implement validateToken: not begun
-      T-005 Implement validateUser: waits for T-003
-      T-006 Write it down: waits for T-004, T-005
+      T-004 Implement validateToken: not started
+      T-005 Implement validateUser: depends on T-003
+      T-006 Write it down: depends on T-004, T-005
 
     Next:
-      `steadfast task unblock T-003` when what stopped it is fixed
-      `steadfast resume --budget USD` goes on, with more than was given before
-      `git merge steadfast/r-1a2b3c4d` brings what is done into your branch
+      `steadfast task unblock T-003` when its cause is fixed
+      `steadfast resume --budget USD` continues with the higher limit
+      `git merge steadfast/r-1a2b3c4d` merges the finished work into your branch
     ");
 }
 
@@ -275,7 +275,7 @@ fn the_report_names_every_blocked_task_and_where_its_work_is() {
     assert!(named.clone().count() > 1);
     for unit in named.filter(|unit| unit.directory.is_some()) {
         let line =
-            format!("`steadfast task unblock {0}` when what stopped it is fixed; its worktree is /runs/{0}", unit.unit);
+            format!("`steadfast task unblock {0}` when its cause is fixed; its worktree is /runs/{0}", unit.unit);
         assert!(report.contains(&line), "{report}");
     }
 }
@@ -290,7 +290,7 @@ fn the_report_of_a_complete_run_ends_with_the_merge() {
       T-001 done: 2 lines in its section (observed)
 
     T-002 Add ValidationError import to api.ts ($1.50, 2 iterations)
-      T-002 done: claimed, nothing checks it
+      T-002 done: claimed, not checked
       T-002a done: `cargo test` exited with 0 (executed, tree 01234567)
 
     T-003 Create validation schema
@@ -306,7 +306,7 @@ fn the_report_of_a_complete_run_ends_with_the_merge() {
       T-006 done: no evidence
 
     Next:
-      `git merge steadfast/r-1a2b3c4d` brings what is done into your branch
+      `git merge steadfast/r-1a2b3c4d` merges the finished work into your branch
     ");
 }
 

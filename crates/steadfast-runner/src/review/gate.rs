@@ -12,48 +12,47 @@ use crate::experts::{Diff, DiffKind};
 use crate::gate::{Broken, GateInput, GateTask, Objection, Offence, Rerun, StatedRun, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 
-/// What the gate found.
+/// The result of a gate.
 #[derive(Clone, Debug)]
 pub struct GateOutcome {
     pub objections: Vec<Objection>,
-    /// Those that a human took as they are, with the reason.
+    /// Objections that a human waived, with the reason.
     pub waived: Vec<(Objection, String)>,
-    /// How many distinct checks were run on the final tree.
+    /// The number of distinct checks that ran on the final tree.
     pub checks: usize,
-    /// What the human's own words say has to pass, with how it ended.
+    /// The checks from the human's own words, with their results.
     pub stated: Vec<StatedRun>,
 }
 
-/// What the gate looks at. It asks nobody.
+/// The input of a gate. It needs no experts.
 #[derive(Clone, Copy, Debug)]
 pub struct GateLook<'a> {
     pub repository: &'a Repository,
     pub plan: &'a PlanId,
     pub subject: &'a ReviewSubject,
     pub must_nots: &'a [String],
-    /// What the human's own words say has to pass.
+    /// The checks from the human's own words.
     pub stated: &'a [StatedCheck],
-    /// What a human took as it is.
+    /// The objections that a human waived.
     pub waived: &'a [Waiver],
-    /// The file of the spec.
     pub spec: Option<&'a str>,
-    /// By which the processes of its checks are found.
+    /// The environment value that marks the processes of its checks.
     pub mark: &'a str,
     pub stop: &'a AtomicBool,
 }
 
 impl GateLook<'_> {
-    /// Looks at the final tree, and says what there is to object to.
+    /// Checks the final tree, and returns the objections to it.
     pub fn objections(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let tip = self.subject.tip()?;
         let change = self.subject.change(self.subject.base(), &tip)?;
         let ledger = self.repository.ledger_as_it_is()?;
         let tasks = ledger.tasks(self.plan)?;
-        let mut held = Vec::with_capacity(tasks.len());
+        let mut gate_tasks = Vec::with_capacity(tasks.len());
         for task in &tasks {
             let evidence = ledger.evidence_of(self.plan, &task.id)?;
             let class = evidence.iter().rev().find(|evidence| evidence.passed).map(|evidence| evidence.class);
-            held.push(GateTask {
+            gate_tasks.push(GateTask {
                 id: task.id.clone(),
                 title: task.title.clone(),
                 status: task.status,
@@ -66,8 +65,8 @@ impl GateLook<'_> {
         let (reruns, stated) = self.run_again(&tasks, &tip)?;
         let own: Vec<String> = self.spec.map(str::to_owned).into_iter().collect();
         let thorough = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
-        let standing = GateInput {
-            tasks: held,
+        let input = GateInput {
+            tasks: gate_tasks,
             reruns,
             blockers: thorough.and_then(|review| match (review.passed, review.blockers_remaining) {
                 (true, _) => Some(0),
@@ -80,19 +79,19 @@ impl GateLook<'_> {
             weakened: weakened_in(self.subject, &change, &tip),
             stated,
         };
-        let mut objections = judge(&standing);
+        let mut objections = judge(&input);
         let mut waived = Vec::new();
         objections.retain(|objection| {
             let waiver = self.waived.iter().find(|waiver| waiver.objection == objection.id());
             waived.extend(waiver.map(|waiver| (objection.clone(), waiver.why.clone())));
             waiver.is_none()
         });
-        let checks = standing.reruns.len()
-            + standing.stated.iter().filter(|run| !standing.reruns.contains_key(&run.command)).count();
-        Ok(GateOutcome { objections, waived, checks, stated: standing.stated })
+        let checks =
+            input.reruns.len() + input.stated.iter().filter(|run| !input.reruns.contains_key(&run.command)).count();
+        Ok(GateOutcome { objections, waived, checks, stated: input.stated })
     }
 
-    /// Each distinct check once, on the final tree: those of the tasks, and those that are stated.
+    /// Runs each distinct check once on the final tree: those of the tasks, and the stated ones.
     fn run_again(&self, tasks: &[Task], tip: &Tip) -> Result<(BTreeMap<String, Rerun>, Vec<StatedRun>), RunError> {
         const NAME: &str = "gate";
         let mut reruns = BTreeMap::new();
@@ -107,7 +106,7 @@ impl GateLook<'_> {
             if reruns.contains_key(command) {
                 continue;
             }
-            // An error is of the ledger, the disk or git, and says nothing about the work.
+            // An error comes from the ledger, the disk or git, and says nothing about the work.
             let rerun = match run_tasks.check_again(&folder, self.plan, &task.id, self.stop)? {
                 Recheck::Passed { .. } => Rerun::Passed,
                 Recheck::Nothing | Recheck::Stopped => Rerun::Unknown,
@@ -126,16 +125,16 @@ impl GateLook<'_> {
     }
 }
 
-/// What an objection of the gate is about.
+/// The subject of an objection.
 #[derive(Clone, Copy, Debug)]
 pub enum Against<'a> {
-    /// What must not happen, and files that no fence shuts out.
+    /// A must-not, and the files that it does not cover.
     MustNot { must_not: &'a str, own: &'a [String] },
     /// The tests of one file.
     Tests(&'a str),
 }
 
-/// What the files of this checkout still give reason to object to, since a commit. Nothing: it is met.
+/// Returns what remains of an objection in this checkout, since a commit. Empty: the objection no longer holds.
 pub fn still_objects(repository: &Repository, base: &str, against: Against<'_>) -> Result<Vec<String>, RunError> {
     let subject = ReviewSubject::Checkout { place: repository.place.clone(), base: base.to_owned() };
     let tip = subject.tip()?;
@@ -154,7 +153,7 @@ pub fn still_objects(repository: &Repository, base: &str, against: Against<'_>) 
     })
 }
 
-/// Must-nots that the change breaks.
+/// Returns the must-nots that the change breaks.
 fn broken_by(change: &Diff, must_nots: &[String], own: &[String]) -> Vec<Broken> {
     let lines: Vec<(Vec<&str>, Vec<&str>)> =
         change.files.iter().map(|file| (file.added().collect(), file.removed().collect())).collect();

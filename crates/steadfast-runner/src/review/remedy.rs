@@ -6,8 +6,8 @@ use steadfast_store::ledger::{Ledger, NewTask, StatusChange};
 use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
 
-/// Makes a task of each objection that an agent can meet, unless there is an open one for it already. All that are open
-/// now.
+/// Creates a task for each objection that an agent can answer, unless an open task for it exists. Returns all open
+/// ones.
 pub fn add_remedies(
     ledger: &mut Ledger,
     plan: &PlanId,
@@ -30,7 +30,7 @@ pub fn add_remedies(
     Ok(open)
 }
 
-/// In a wave of its own, after what there is.
+/// Adds the task at the end, in a wave of its own.
 pub fn add_remedy(
     ledger: &mut Ledger,
     plan: &PlanId,
@@ -45,24 +45,24 @@ pub fn add_remedy(
         verify: Some(check),
         notes: Some(notes),
         blocked_by: tasks.last().map(|task| task.id.clone()).into_iter().collect(),
-        // The gate is the human's.
+        // The gate acts on behalf of the human.
         ..NewTask::new(title, AddedBy::Human)
     };
     Ok(ledger.add_task(plan, new, now)?.id)
 }
 
-/// As the ledger keeps an objection.
+/// Converts an objection for the ledger.
 pub fn objected(objection: &Objection) -> Objected {
     let check = objection.remedy().and_then(|remedy| remedy.check.as_command().map(str::to_owned));
     Objected { id: objection.id(), text: objection.to_string(), check }
 }
 
-/// A blocker of a review is mended when the file it names is another one; the next review looks whether that helps.
+/// The check of a blocker's task: the named file has changed. The next review decides whether that helped.
 pub fn changed_file() -> Check {
     Check::Changed
 }
 
-/// Closes the open tasks that are about this objection alone, as a human does who takes it as it is.
+/// Closes the open tasks for this objection alone, as forced by the human who waived it.
 pub fn close_remedies(
     ledger: &mut Ledger,
     looped: &Loop,

@@ -7,75 +7,74 @@ use super::Reviewer;
 use super::subject::Tip;
 use crate::error::RunError;
 
-/// A review that was held.
 #[derive(Clone, Debug)]
 pub struct CompletedReview {
     pub review: Review,
     pub experts: usize,
-    /// Those who said nothing that can be read, asked twice.
+    /// Experts without a readable answer after two requests.
     pub silent: Vec<&'static str>,
-    /// Findings that named no place in the change.
+    /// The number of findings that named no place in the change.
     pub dropped: usize,
 }
 
-/// What is looked at.
+/// The input of a review.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     pub kind: ReviewKind,
     pub part: ReviewScope<'a>,
     pub tasks: &'a [Task],
-    /// Blockers of an earlier round that are said to be mended.
+    /// Blockers of an earlier round that are reported as fixed.
     pub earlier: &'a [Finding],
 }
 
-/// Which part of a branch or checkout.
+/// The part of a branch or checkout to review.
 #[derive(Clone, Copy, Debug)]
 pub enum ReviewScope<'a> {
-    /// All since this commit.
+    /// Everything since this commit.
     Since(&'a str),
-    /// From one commit to another, several times, the newest first: units of one wave between those of others.
+    /// Several commit ranges, newest first: the units of one wave, between those of others.
     Stretches(&'a [Stretch]),
 }
 
-/// What landed in a row.
+/// A range of commits that landed in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The commit before it.
+    /// The commit before the first one.
     pub from: String,
     pub to: String,
 }
 
 impl Reviewer<'_> {
-    /// Asks experts, and keeps what they said with the loop.
+    /// Asks experts, and records their review with the loop.
     pub fn review(&self, looped: &steadfast_model::LoopId, look: &Look<'_>) -> Result<CompletedReview, RunError> {
         let (tip, change) = self.changed(look.part)?;
         let (purpose, name) = match look.kind {
             ReviewKind::Light { wave } => (Purpose::Light, format!("review-wave-{wave}")),
             ReviewKind::Thorough { round } => (Purpose::Thorough, format!("review-{round}")),
         };
-        let held = if change.is_empty() {
-            Sat::default()
+        let answers = if change.is_empty() {
+            Opinions::default()
         } else {
-            self.paid(&name, |spent, share| self.sit(&name, purpose, look, (&change, &tip), share, spent))??
+            self.paid(&name, |spent, share| self.ask_experts(&name, purpose, look, (&change, &tip), share, spent))??
         };
-        let silent: Vec<&'static str> = held.silent.iter().map(|expert| expert.as_str()).collect();
-        // Nobody answered: that is no review, and uses up no round.
-        if matches!(look.kind, ReviewKind::Thorough { .. }) && !change.is_empty() && held.opinions.is_empty() {
+        let silent: Vec<&'static str> = answers.silent.iter().map(|expert| expert.as_str()).collect();
+        // Without any answer there is no review, and no round is used up.
+        if matches!(look.kind, ReviewKind::Thorough { .. }) && !change.is_empty() && answers.opinions.is_empty() {
             return Err(RunError::NoReview { silent });
         }
-        let experts = held.opinions.len() + held.silent.len();
-        let findings: Vec<Finding> = held.findings();
-        let score = held.score();
-        // One voice is no review; and where nothing differs there is nothing to be said.
-        let passed = change.is_empty() || held.opinions.len() >= 2.min(experts) && !held.opinions.is_empty();
+        let experts = answers.opinions.len() + answers.silent.len();
+        let findings: Vec<Finding> = answers.findings();
+        let score = answers.score();
+        // A single answer is not enough to pass, unless only one expert was asked. A review without a change passes.
+        let passed = change.is_empty() || answers.opinions.len() >= 2.min(experts) && !answers.opinions.is_empty();
         let new =
             NewReview { kind: look.kind, score, findings: &findings, passed, now: self.repository.environment.now() };
         let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
-        let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
+        let dropped = answers.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
         Ok(CompletedReview { review, experts, silent, dropped })
     }
 
-    /// The newest commit of a part, and what differs in it.
+    /// Returns the newest commit of a part, and the change in it.
     fn changed(&self, part: ReviewScope<'_>) -> Result<(Tip, Diff), RunError> {
         match part {
             ReviewScope::Stretches([first, rest @ ..]) => {
@@ -95,7 +94,7 @@ impl Reviewer<'_> {
         }
     }
 
-    fn sit(
+    fn ask_experts(
         &self,
         name: &str,
         purpose: Purpose,
@@ -103,17 +102,17 @@ impl Reviewer<'_> {
         (change, tip): (&Diff, &Tip),
         share: Option<u64>,
         spent: &mut dyn FnMut(steadfast_model::Spent),
-    ) -> Result<Sat, RunError> {
+    ) -> Result<Opinions, RunError> {
         let folder = self.folder()?;
         let directory = self.subject.lay_out(name, tip)?;
         let tasks: Vec<String> = look.tasks.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
         let earlier: Vec<String> = look.earlier.iter().map(line).collect();
         let reviewed = Reviewed { purpose, tasks: &tasks, earlier: &earlier };
         let brief = |expert: &Expert| (*expert, self.review_brief.review(*expert, &reviewed, change));
-        let mut sat = Sat::default();
+        let mut opinions = Opinions::default();
         let mut asked = choose(purpose, change.paths());
         let mut before = steadfast_model::Spent { micro_usd: Some(0), ..Default::default() };
-        // Who answered nonsense is asked once more, and not again.
+        // An expert with an unreadable answer is asked once more.
         for _ in 0..2 {
             let briefs: Vec<(Expert, String)> = asked.iter().map(brief).collect();
             let mut now = before;
@@ -125,7 +124,7 @@ impl Reviewer<'_> {
             asked.clear();
             for statement in statements {
                 match statement.spoken.said.as_deref().and_then(|said| ExpertOpinion::read(said, change)) {
-                    Some(opinion) => sat.opinions.push((statement.expert, opinion)),
+                    Some(opinion) => opinions.opinions.push((statement.expert, opinion)),
                     None => asked.push(statement.expert),
                 }
             }
@@ -133,28 +132,28 @@ impl Reviewer<'_> {
                 break;
             }
         }
-        sat.silent = asked;
+        opinions.silent = asked;
         self.subject.remove_read_only(name)?;
-        Ok(sat)
+        Ok(opinions)
     }
 }
 
-/// What experts said.
+/// The answers of experts.
 #[derive(Default)]
-struct Sat {
+struct Opinions {
     opinions: Vec<(Expert, ExpertOpinion)>,
     silent: Vec<Expert>,
 }
 
-impl Sat {
-    /// The mean, rounded.
+impl Opinions {
+    /// Returns the mean, rounded.
     fn score(&self) -> Option<u8> {
         let count = u32::try_from(self.opinions.len()).ok().filter(|count| *count > 0)?;
         let sum: u32 = self.opinions.iter().map(|(_, opinion)| u32::from(opinion.score)).sum();
         u8::try_from((sum + count / 2) / count).ok()
     }
 
-    /// What several say of one line in the same words is said once.
+    /// Returns the findings. Equal findings of several experts are merged.
     fn findings(&self) -> Vec<Finding> {
         let mut findings: Vec<Finding> = Vec::new();
         for (expert, opinion) in &self.opinions {
@@ -184,7 +183,7 @@ impl Sat {
     }
 }
 
-/// `src/a.rs:12 it never ends`
+/// Renders `src/a.rs:12 it never ends`.
 pub fn line(finding: &Finding) -> String {
     format!("{}:{} {}", finding.file, finding.line, finding.text)
 }

@@ -9,14 +9,14 @@ use crate::error::RunError;
 use crate::launch::{launcher, prices};
 use crate::preflight;
 
-/// A review in a session: the checkout it works in, since the loop began.
+/// A review in a session: the changes in its checkout since the loop started.
 #[derive(Debug)]
 pub struct SessionReview<'a> {
     repository: &'a Repository,
     looped: &'a Loop,
     settings: RunSettings,
     how: LoopSettings,
-    /// The commit that the loop began at.
+    /// The commit that the loop started at.
     base: String,
     plan: PlanId,
     stated: Vec<StatedCheck>,
@@ -44,7 +44,7 @@ impl<'a> SessionReview<'a> {
         &self.base
     }
 
-    /// Whoever asks experts. It needs a host that is installed.
+    /// Returns a reviewer. Experts need an installed host.
     pub fn reviewer(&self) -> Result<Reviewer<'_>, RunError> {
         let host = self.settings.host.value;
         let ready = preflight::agent_and_folder(self.repository, &self.settings, host, &self.base)?;
@@ -68,7 +68,7 @@ impl<'a> SessionReview<'a> {
         })
     }
 
-    /// What the gate objects to. It needs no host: nobody is asked.
+    /// Returns the gate's objections. The gate asks no experts and needs no host.
     pub fn gate(&self, reviews: &[Review]) -> Result<GateOutcome, RunError> {
         let limits = self.limits();
         let look = GateLook {
@@ -85,7 +85,7 @@ impl<'a> SessionReview<'a> {
         look.objections(reviews)
     }
 
-    /// What must not happen, and where the work may be.
+    /// Returns the must-nots and the allowed places.
     fn limits(&self) -> Vec<String> {
         self.looped.shape.as_ref().map(Shape::limits).unwrap_or_default()
     }

@@ -13,16 +13,16 @@ use crate::error::RunError;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is judged: how a tree differs from the commit it began at.
+/// The subject of a review: the difference between a tree and the commit where the work started.
 #[derive(Clone, Debug)]
 pub enum ReviewSubject {
-    /// What a run has on its branch.
+    /// The work on a run's branch.
     Branch { worktrees: RunWorktrees, base: String },
-    /// What is in a checkout, committed or not.
+    /// The work in a checkout, committed or not.
     Checkout { place: Place, base: String },
 }
 
-/// The end of a change, as git names it, and where its objects are besides.
+/// The end of a change: its name in git, and the folder of its objects if git does not know them.
 #[derive(Clone, Debug)]
 pub(super) struct Tip {
     pub(super) name: String,
@@ -60,7 +60,7 @@ impl ReviewSubject {
         Ok(Diff::parse(&diff))
     }
 
-    /// A file in a commit or tree. None: it is not in there.
+    /// Returns a file of a commit or tree. `None`: it does not exist there.
     pub(super) fn file_at(&self, tip: &Tip, path: &str) -> Option<String> {
         let root = match self {
             Self::Branch { worktrees, .. } => worktrees.checkout(),
@@ -71,7 +71,7 @@ impl ReviewSubject {
         (code == 0).then_some(text)
     }
 
-    /// Where the tree is laid out, for experts and for checks; what `put_away` takes away again.
+    /// Lays out the tree for experts and checks. `remove_read_only` removes it.
     pub(super) fn lay_out(&self, name: &str, tip: &Tip) -> Result<PathBuf, RunError> {
         match self {
             Self::Branch { worktrees, .. } => worktrees.read_only_worktree(name, &tip.name).map_err(Into::into),

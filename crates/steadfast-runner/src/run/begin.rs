@@ -23,12 +23,12 @@ use crate::error::RunError;
 use crate::experts::ReviewBrief;
 use crate::worktrees::RunWorktrees;
 
-/// Without a limit: ten years.
+/// No limit: ten years.
 const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// All that a run needs of the world.
+/// The input of a run.
 pub struct Begin {
-    /// As it is in the ledger.
+    /// The run's row in the ledger.
     pub run: Run,
     pub plan_title: String,
     pub ledger: Ledger,
@@ -36,27 +36,26 @@ pub struct Begin {
     pub tasks: Arc<RunTasks>,
     pub launcher: Box<Launcher>,
     pub prices: Prices,
-    /// The repository it runs in.
+    /// The repository that the run works in.
     pub place: Place,
-    /// This process.
     pub runner: Process,
-    /// A human wants it to end: it is paused then.
+    /// Set when a human stops the run; the run then pauses.
     pub stop: Arc<AtomicBool>,
-    /// What a panel is told when a check failed. None: none is held.
+    /// The common part of a panel's prompts. `None`: no panels.
     pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
-/// How far it goes this time.
+/// The point up to which the run goes this time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
     #[default]
     End,
-    /// The same in a loop, whose gate looks at the result.
+    /// To the end, but a loop's gate checks the result.
     Gate,
     /// To the end of the next wave.
     Wave,
-    /// Until one unit has landed; one at a time.
+    /// Until one unit has landed; units run one at a time.
     Unit,
 }
 
@@ -66,11 +65,11 @@ impl fmt::Debug for Begin {
     }
 }
 
-/// Goes on with a run until it is complete or paused.
+/// Runs until every task is done or the run pauses.
 pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
     let Begin { run, plan_title, ledger, worktrees, tasks, launcher, prices, place, runner, stop, panel_brief, until } =
         begin;
-    // Logs of agents, and marks of what is spent.
+    // The folder for logs of agents, and for marks of spent budgets.
     let folder = place.state.join("runs").join(run.id.as_str());
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
     let (tell, messages) = mpsc::channel();
@@ -108,7 +107,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunE
     let outcome = dispatcher.go(&mut Telling { audience, tracker });
     dispatcher.end();
     let outcome = outcome.or_else(|error| dispatcher.pause_after(error));
-    // The dispatcher held the other end of what the merger listens to.
+    // Dropping the dispatcher closes the channel that the merger reads.
     drop(dispatcher);
     let _ = merging.join();
     outcome

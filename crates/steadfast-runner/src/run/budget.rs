@@ -1,24 +1,24 @@
-//! What a run may spend, and what each agent gets of it.
+//! The budget of a run, and the share of each agent.
 
-/// Less than this is not worth an agent's start: one answer of a large model costs about as much.
+/// A smaller share is not worth starting an agent: one answer of a large model costs about as much.
 const LEAST_SHARE: u64 = 50_000;
 
-/// Micro-dollars. Without a limit everything is allowed.
+/// Micro-dollars. `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Budget {
     pub(crate) limit: Option<u64>,
 }
 
-/// An agent that runs.
+/// The budget of a running agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reserved {
-    /// What it was given when it started.
+    /// The share that it started with.
     pub(crate) share: Option<u64>,
     pub(crate) spent: u64,
 }
 
 impl Reserved {
-    /// What must be kept for it: it may have spent more than it was given, by the call that was under way.
+    /// The amount to keep for it. The call in progress may exceed its share.
     fn kept(self) -> u64 {
         self.share.unwrap_or(0).max(self.spent)
     }
@@ -32,13 +32,13 @@ impl Reserved {
 pub(crate) enum Share {
     Unlimited,
     MicroUsd(u64),
-    /// All of it is spent or kept for those that run.
+    /// Everything is spent, or kept for running agents.
     None,
 }
 
 impl Budget {
-    /// What an agent that starts now gets: what nobody has is divided among the places that are free. The sum of all
-    /// shares never exceeds the limit, so a run exceeds it by no more than one call of each agent.
+    /// Returns the share of an agent that starts now: the free budget, divided among the free places. The sum of all
+    /// shares never exceeds the limit, so a run exceeds it by at most one call of each agent.
     pub(crate) fn share(self, spent_before: u64, running: &[Reserved], free_places: usize) -> Share {
         let Some(limit) = self.limit else { return Share::Unlimited };
         let kept: u64 = running.iter().map(|agent| agent.kept()).sum();

@@ -1,4 +1,4 @@
-//! The dispatcher: the only one who knows how the run stands, and who writes it down.
+//! The dispatcher: the only part that knows the state of the run, and that records it.
 
 mod after;
 mod decide;
@@ -21,7 +21,7 @@ use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, 
 use steadfast_plan::{Lengths, Schedule, Unit, units, waves};
 use steadfast_store::ledger::{Lease, Ledger, LedgerError};
 
-pub(super) use limits::put_back;
+pub(super) use limits::reset_tasks;
 
 use super::RunOutcome;
 use super::begin::Until;
@@ -33,7 +33,7 @@ use crate::agent::AgentUpdate;
 use crate::error::RunError;
 use trial::Trial;
 
-/// How long nothing has to happen until it is looked around.
+/// The longest wait for a message.
 const TICK: Duration = Duration::from_secs(1);
 
 type Lines = (Sender<Message>, Receiver<Message>, Sender<Arrival>);
@@ -42,10 +42,10 @@ pub(crate) struct Dispatcher {
     pub(super) run: Run,
     pub(super) ledger: Ledger,
     pub(super) context: Arc<RunContext>,
-    /// Logs and marks.
+    /// The folder for logs and marks.
     folder: PathBuf,
     runner: Process,
-    /// A human's wish.
+    /// Set when a human stops the run.
     stop: Arc<AtomicBool>,
     /// Ends the check that the merger waits for.
     pub(super) halt: Arc<AtomicBool>,
@@ -53,53 +53,53 @@ pub(crate) struct Dispatcher {
     messages: Receiver<Message>,
     arrive: Sender<Arrival>,
     units: Vec<Unit>,
-    /// The same units, as the ledger has them.
+    /// The units' rows in the ledger, in the order of `units`.
     pub(super) rows: Vec<RunUnit>,
-    /// Where each of them is.
+    /// The index of each unit.
     places: HashMap<TaskId, usize>,
     waves: u32,
-    /// Which of them starts next.
+    /// Decides which unit starts next.
     schedule: Schedule,
-    /// How long they take, as far as that is known.
+    /// The expected length of each unit, as far as known.
     lengths: Lengths,
-    /// Decisions of phases that no agent has to make, as far as they are not written yet.
+    /// Decisions of phases that need no agent and are not written yet.
     decisions: Vec<usize>,
-    /// Where a run pauses after each wave: the units of this one.
+    /// The units of the current wave, if the run pauses after each wave.
     wave: Vec<usize>,
-    /// Waves of which a unit was started.
-    begun: BTreeSet<u32>,
+    /// Waves with at least one started unit.
+    begun_waves: BTreeSet<u32>,
     pub(super) until: Until,
-    /// It went as far as it was to go.
+    /// The run went as far as requested.
     reached: bool,
     live: BTreeMap<TaskId, Live>,
     activity: BTreeMap<TaskId, Activity>,
     threads: Vec<JoinHandle<()>>,
-    /// To one of them, who removes the worktrees of what has landed.
+    /// Sends landed units to the thread that removes their worktrees.
     sweep: Option<Sender<TaskId>>,
-    /// Not before that.
-    later: HashMap<TaskId, Millis>,
-    /// What the dispatches that have ended took.
+    /// The earliest start of units that must wait.
+    not_before: HashMap<TaskId, Millis>,
+    /// The sums of all finished dispatches.
     pub(super) before: Sums,
-    /// What was spent besides units, as far as it is in `before`.
+    /// The cost apart from units, as far as `before` includes it.
     pub(super) asides: Sums,
     pausing: Option<Pausing>,
     pub(super) events: Vec<RunEvent>,
     trial: Option<Trial>,
     began: Instant,
-    looked: Instant,
-    beaten: Instant,
+    ticked_at: Instant,
+    beat_at: Instant,
 }
 
-/// A unit that is worked on, or lands.
+/// A unit that an agent works on, or that is landing.
 struct Live {
     dispatch: u32,
-    /// When its agent was sent.
+    /// The start of the agent.
     began: Instant,
     phase: Phase,
     share: Option<u64>,
     spent: Spent,
     turns: u32,
-    /// The ledger does not have what was spent yet.
+    /// The ledger lacks the latest cost.
     unsaved: bool,
     over_budget: bool,
     stop: Arc<AtomicBool>,
@@ -113,12 +113,12 @@ enum Phase {
     Merging,
 }
 
-/// Nothing new begins.
+/// The run is pausing, so no unit starts.
 #[derive(Clone, Debug)]
 enum Pausing {
-    /// What runs comes to its end.
+    /// Running units may finish.
     Drain(String),
-    /// What runs is stopped.
+    /// Running units are stopped.
     Now(String),
 }
 
@@ -155,25 +155,25 @@ impl Dispatcher {
             places: HashMap::new(),
             waves: 0,
             wave: Vec::new(),
-            begun: BTreeSet::new(),
+            begun_waves: BTreeSet::new(),
             until: Until::End,
             reached: false,
             live: BTreeMap::new(),
             activity: BTreeMap::new(),
             threads: Vec::new(),
             sweep: None,
-            later: HashMap::new(),
+            not_before: HashMap::new(),
             before: Sums::default(),
             asides: Sums::default(),
             pausing: None,
             events: Vec::new(),
             trial: None,
             began: now,
-            looked: now,
-            beaten: now,
+            ticked_at: now,
+            beat_at: now,
         };
         dispatcher.put_units()?;
-        dispatcher.take_times()?;
+        dispatcher.read_times()?;
         dispatcher.recover()?;
         dispatcher.ledger.hold_back(&dispatcher.run.plan);
         Ok(dispatcher)
@@ -196,8 +196,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// What units took in earlier runs of the same spec, and in this one before it was interrupted.
-    fn take_times(&mut self) -> Result<(), RunError> {
+    /// Reads the times of units in earlier runs of this spec, and in this run before an interruption.
+    fn read_times(&mut self) -> Result<(), RunError> {
         for (unit, length) in self.ledger.unit_times(&self.run.id)? {
             if let Some(place) = self.places.get(&unit) {
                 self.lengths.measure(*place, length);
@@ -207,14 +207,14 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// In the order of the plan's units; what the plan does not have any more is left out.
+    /// Returns the rows in the order of the plan's units. Units that left the plan are skipped.
     fn rows_of_ledger(&self) -> Result<Vec<RunUnit>, RunError> {
         let mut rows: HashMap<TaskId, RunUnit> =
             self.ledger.units(&self.run.id)?.into_iter().map(|row| (row.unit.clone(), row)).collect();
         Ok(self.units.iter().filter_map(|unit| rows.remove(&unit.id)).collect())
     }
 
-    /// Until it is complete or paused.
+    /// Runs until every task is done or the run pauses.
     pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
         loop {
             if self.pausing.is_none() && !self.reached {
@@ -228,16 +228,16 @@ impl Dispatcher {
                 return Ok(outcome);
             }
             if let Ok(message) = self.messages.recv_timeout(TICK) {
-                self.take(message)?;
+                self.handle(message)?;
                 while let Ok(message) = self.messages.try_recv() {
-                    self.take(message)?;
+                    self.handle(message)?;
                 }
             }
-            self.look_around()?;
+            self.tick()?;
         }
     }
 
-    /// Stops whatever still runs, and waits for it.
+    /// Stops everything that still runs, and waits for it.
     pub(crate) fn end(&mut self) {
         for live in self.live.values() {
             live.stop.store(true, Ordering::Relaxed);
@@ -249,7 +249,7 @@ impl Dispatcher {
 
     fn wait_for_threads(&mut self) {
         self.end_trial();
-        // Who sweeps ends when nobody can send it anything.
+        // The sweeping thread ends when its channel closes.
         self.sweep = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -261,7 +261,7 @@ impl Dispatcher {
         self.threads.push(thread);
     }
 
-    fn take(&mut self, message: Message) -> Result<(), RunError> {
+    fn handle(&mut self, message: Message) -> Result<(), RunError> {
         match message {
             Message::Loaded(unit, plan) => {
                 let kept = plan.clone();
@@ -275,7 +275,7 @@ impl Dispatcher {
             }
             Message::Heard(unit, AgentUpdate::Event(event)) => self.heard(&unit, event)?,
             Message::Checking(unit) => {
-                self.doing(&unit, "its checks run".to_owned());
+                self.doing(&unit, "running its checks".to_owned());
                 self.events.push(RunEvent::Checking { unit });
             }
             Message::Advised(unit, advice) => self.advised(unit, advice)?,
@@ -286,12 +286,12 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Kept with the task, so that it can be read later.
+    /// Keeps the advice with the task, so that it can be read later.
     fn advised(&mut self, unit: TaskId, advice: Option<String>) -> Result<(), RunError> {
         if let Some(advice) = &advice {
             let note = format!("{}\n{advice}", Task::COUNSEL);
             match self.ledger.note_task(&self.run.plan, &unit, &note, self.now()) {
-                // The agent has it already. What its notes have no room for is no reason to end the run.
+                // The agent has the advice already. A full note is no reason to end the run.
                 Ok(_) | Err(LedgerError::TooLong { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -319,7 +319,7 @@ impl Dispatcher {
             }
             AgentEvent::RateLimited { until } => {
                 let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-                self.doing(unit, format!("waits for a rate limit{until}"));
+                self.doing(unit, format!("waiting for a rate limit{until}"));
             }
             AgentEvent::Said { .. } | AgentEvent::Ended(_) => {}
         }
@@ -342,7 +342,7 @@ impl Dispatcher {
         }
     }
 
-    /// With what runs.
+    /// Returns the sums, with those of running agents.
     fn sums(&self) -> Sums {
         let mut sums = self.before;
         for live in self.live.values().filter(|live| live.phase == Phase::Agent) {
@@ -359,8 +359,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Another wrote it down.
-    fn look_again(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    /// Rereads a unit that the ledger changed.
+    fn reread(&mut self, unit: &TaskId) -> Result<(), RunError> {
         let row = self.ledger.unit(&self.run.id, unit)?;
         self.put(row);
         Ok(())

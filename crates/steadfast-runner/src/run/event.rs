@@ -2,30 +2,29 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Run, RunUnit, Spent, Sums, TaskId};
 
-/// Whoever watches a run.
+/// An observer of a run.
 pub trait Audience {
-    /// Something happened, and this is how things stand.
+    /// Receives an event, and the state after it.
     fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>);
 }
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEvent {
-    /// A run that was interrupted goes on: this many units had landed without it being written down, and this many
-    /// processes were left behind.
+    /// An interrupted run continues. This many units had landed without a record, and this many processes were left
+    /// behind.
     Resumed {
         landed: usize,
         ended: usize,
     },
-    /// These done tasks do not hold on the commit that the run begins with: they are done again.
+    /// These done tasks do not pass on the commit that the run starts with, so they are open again.
     Reopened {
         tasks: Vec<TaskId>,
     },
-    /// The check of these tasks passes on the commit that the run begins with: it proves nothing about their work.
+    /// The check of these tasks passes before any work, so it proves nothing about the work.
     PassAlready {
         tasks: Vec<TaskId>,
     },
-    /// The decisions of a phase were written down without an agent: these, in a few words.
+    /// The runner recorded the decisions of a phase without an agent. `said` summarizes them.
     Decided {
         unit: TaskId,
         said: String,
@@ -39,11 +38,11 @@ pub enum RunEvent {
         unit: TaskId,
         attempt: u32,
     },
-    /// The agent is gone, and its work is checked.
+    /// The agent is gone, and Steadfast checks its work.
     Checking {
         unit: TaskId,
     },
-    /// Experts looked at what failed, and the next attempt is told what they said; or they said nothing.
+    /// Experts examined a failure. `advice` goes into the next attempt; `None`: no readable answer.
     Advised {
         unit: TaskId,
         advice: Option<String>,
@@ -55,12 +54,12 @@ pub enum RunEvent {
         unit: TaskId,
         commit: String,
     },
-    /// It is tried again.
+    /// The unit will be tried again.
     Again {
         unit: TaskId,
         why: String,
     },
-    /// It waits for a while: a rate limit, a budget that others hold.
+    /// The unit waits, for a rate limit or for budget that others hold.
     Waits {
         unit: TaskId,
         why: String,
@@ -69,30 +68,30 @@ pub enum RunEvent {
         unit: TaskId,
         why: String,
     },
-    /// A human stopped it, and it ends when what runs has ended. Nothing more starts.
+    /// A human stopped the run. It ends when running work has ended, and no unit starts.
     Stopping {
-        /// The units that are ended or land. Empty: the last checks of the run.
+        /// Units that are stopped or landing. Empty: the run's final checks.
         units: Vec<TaskId>,
     },
-    /// Nothing happened, but time went by.
+    /// Time passed without an event.
     Tick,
 }
 
-/// How things stand.
+/// The state of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     pub run: &'a Run,
     pub units: &'a [RunUnit],
     pub agents: &'a BTreeMap<TaskId, Activity>,
-    /// With what the running agents spent until now.
+    /// Includes the cost of running agents so far.
     pub sums: Sums,
     pub waves: u32,
 }
 
-/// What a unit that is worked on is doing.
+/// The current activity of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// A tool and its target, or a phase.
+    /// A tool with its target, or a phase.
     pub doing: String,
     pub turns: u32,
     pub spent: Spent,

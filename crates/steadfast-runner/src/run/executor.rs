@@ -1,5 +1,5 @@
-//! One dispatch of one unit: its worktree, its agent, its checks. It owns the process and the folder, and tells the
-//! dispatcher what happens; the truth is the dispatcher's.
+//! One dispatch of one unit: its worktree, its agent, its checks. The executor owns the process and the folder, and
+//! reports to the dispatcher, which owns the state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,42 +21,40 @@ use crate::error::RunError;
 use crate::experts::ReviewBrief;
 use crate::worktrees::RunWorktrees;
 
-/// How an agent is launched, for a prompt and a share of the budget.
+/// Builds the launch command of an agent.
 pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
 
-/// What a launch depends on.
+/// The input of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     pub prompt: &'a str,
     /// Micro-dollars.
     pub share: Option<u64>,
-    /// The hooks of this agent refuse its tools when this file is there.
+    /// The hooks of this agent refuse its tools while this file exists.
     pub spent: &'a Path,
     pub role: Role,
 }
 
-/// What an agent is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It does the tasks of a unit.
+    /// Does the tasks of a unit.
     Worker,
-    /// It looks, and says what it thinks.
+    /// Reads the work and reports on it.
     Expert,
 }
 
-/// One dispatch.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) unit: RunUnit,
     pub(crate) before: Before,
-    /// What landed meanwhile is to be brought in first.
+    /// Landed work must be merged in first.
     pub(crate) bring_in: bool,
     pub(crate) share: Option<u64>,
     pub(crate) spent: PathBuf,
     pub(crate) log: PathBuf,
 }
 
-/// What all dispatches of a run have in common.
+/// The settings that all dispatches of a run share.
 pub(crate) struct RunContext {
     pub(crate) run: RunId,
     pub(crate) plan_title: String,
@@ -67,13 +65,13 @@ pub(crate) struct RunContext {
     pub(crate) prices: Prices,
     pub(crate) silence: Duration,
     pub(crate) unit_time: Duration,
-    /// Logs and marks.
+    /// The folder for logs and marks.
     pub(crate) folder: PathBuf,
-    /// What a panel knows. None: none is held.
+    /// The common part of a panel's prompts. `None`: no panels.
     pub(crate) panel_brief: Option<ReviewBrief>,
 }
 
-/// Does the job to its end, whatever that is, and says how it went.
+/// Runs a dispatch to its end, and reports how it went.
 pub(crate) fn work(context: &RunContext, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
     let unit = job.unit.unit.clone();
     let worked = Dispatch { context, stop, tell, unit: &unit }.run(job);
@@ -92,10 +90,10 @@ impl Dispatch<'_> {
     fn run(&self, mut job: Job) -> Result<Worked, RunError> {
         let worktrees = &self.context.worktrees;
         let folder = worktrees.prepare(self.unit.as_str())?;
-        // Of an attempt whose runner died.
+        // Left by an attempt whose runner died.
         let _ = fs::remove_file(&job.spent);
         if job.bring_in {
-            // What an earlier attempt has not settled yet is no work to be committed.
+            // An unresolved merge of an earlier attempt must not be committed.
             if !worktrees.is_bringing_in(self.unit.as_str()) {
                 self.save()?;
             }
@@ -105,7 +103,8 @@ impl Dispatch<'_> {
         let rework = Rework { reopen: reopen.filter(|_| job.bring_in), conflict: job.before.conflict.clone() };
         let loaded = self.context.tasks.load(&self.context.run, &job.unit, &folder, &rework)?;
         let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
-        // Nothing is left for an agent: what landed meanwhile came in by itself, or the runner died when all was done.
+        // There is nothing for an agent to do: the landed work merged cleanly, or the runner died when all tasks were
+        // done.
         let settled = rework == Rework::default() && !loaded.is_open;
         let departure = if settled {
             None
@@ -121,7 +120,7 @@ impl Dispatch<'_> {
         self.check(departure, &loaded, &folder)
     }
 
-    /// `taken` is what this dispatch spent before.
+    /// `taken` is the cost of this dispatch so far.
     fn agent(&self, job: &Job, loaded: &LoadedUnit, folder: &Path, taken: Spent) -> Departure {
         let LoadedUnit { tasks, context, .. } = loaded;
         let prompt = Prompt { plan: &self.context.plan_title, tasks, context, before: &job.before }.text();
@@ -149,7 +148,7 @@ impl Dispatch<'_> {
         })
     }
 
-    /// Whatever the agent says: its work is committed, and each task is closed by its check.
+    /// Commits the work and closes each task by its check, whatever the agent reported.
     fn check(&self, departure: Option<Departure>, loaded: &LoadedUnit, folder: &Path) -> Result<Worked, RunError> {
         let mut worked = Worked { departure, ..Worked::default() };
         if let (Some(task), Some(why)) = (loaded.tasks.first(), self.changed_submodule()?) {
@@ -174,19 +173,17 @@ impl Dispatch<'_> {
                 }
             }
         }
-        // What a check settled belongs to what it checked.
+        // Changes that a check made belong to the commit that it checked.
         worked.head = Some(self.commit()?);
         Ok(worked)
     }
 
-    /// What is said to an agent that changed a submodule: the run's branch would not have what was checked.
+    /// Returns the problem with changed submodules: the run's branch would lack what was checked.
     fn changed_submodule(&self) -> Result<Option<String>, RunError> {
         let changed = self.context.worktrees.changed_submodules(self.unit.as_str())?;
         Ok((!changed.is_empty()).then(|| {
             let names = changed.join(", ");
-            format!(
-                "a run does not change submodules, and this unit changed {names}: put back its commit and its files"
-            )
+            format!("a run cannot change submodules, and this unit changed {names}: restore its commit and its files")
         }))
     }
 

@@ -1,5 +1,5 @@
-//! Landing units: a thread of its own, because a check may take long. Those that wait meanwhile land together, if they
-//! pass their checks together: each with a commit of its own, and the branch moves over all of them at once.
+//! Lands units, in a thread of its own because checks can be slow. Units that queue up meanwhile land together if
+//! their checks pass together: each gets its own commit, and the branch moves over all of them at once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use steadfast_work::{WorkError, chain};
 use super::message::{Merged, Message, Open};
 use crate::worktrees::{Candidate, Landing, Merge, RunWorktrees, WorktreeError};
 
-/// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
+/// Attempts per candidate, if the branch moves meanwhile. Only the merger should move it.
 const TRIES: u32 = 3;
 
-/// How many land together: the more there are, the later it is known of one that it fails.
+/// The most units that land together. A larger group delays the report of a failing unit.
 const TOGETHER: usize = 16;
 
 /// Runs the check of a task on the files in a folder.
@@ -27,14 +27,14 @@ pub(crate) type CheckAgain = dyn Fn(&Path, &PlanId, &TaskId, &AtomicBool) -> Res
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(crate) unit: TaskId,
-    /// The plan of the unit's worktree, whose tasks have the checks.
+    /// The plan of the unit's worktree. Its tasks have the checks.
     pub(crate) plan: PlanId,
     pub(crate) tasks: Vec<TaskId>,
     pub(crate) landing: Landing,
 }
 
 pub(crate) struct Merger {
-    /// The commit the run began at.
+    /// The commit that the run started at.
     pub(crate) base: String,
     pub(crate) worktrees: RunWorktrees,
     pub(crate) check_again: Box<CheckAgain>,
@@ -42,19 +42,20 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// Until nobody sends any more.
+    /// Runs until the channel closes.
     pub(crate) fn run(&self, arrivals: &Receiver<Arrival>, tell: &Sender<Message>) {
         let mut tip: Option<String> = None;
         while let Ok(first) = arrivals.recv() {
             let mut waiting = vec![first];
             let mut decided = Vec::new();
             let mut known = EvidenceScope::OwnTree;
-            // Before one has landed we do not know what landed when another ran this: that is looked at alone.
+            // Before the first landing, an earlier runner may have landed units that this one does not know of. Those
+            // cases are checked one by one.
             if let Some(onto) = &tip {
                 waiting.extend(arrivals.try_iter().take(TOGETHER - 1));
                 if waiting.len() > 1 {
                     decided = self.land_together(&waiting, onto);
-                    // What a chain that did not land says of a unit is about files that do not land either.
+                    // A failed group may have laid out files that never land, so evidence from it does not count.
                     known = EvidenceScope::Nothing;
                 }
             }
@@ -77,9 +78,9 @@ impl Merger {
         }
     }
 
-    /// What is decided of several at once. Of whom nothing is said here, it is decided one by one.
+    /// Decides about several units at once. Units without a result are decided one by one.
     fn land_together(&self, arrivals: &[Arrival], onto: &str) -> Vec<(TaskId, Merged)> {
-        // Whatever stands in the way is met again one by one, and said then.
+        // An error here occurs again for the single unit, and is reported then.
         match self.land_chain(arrivals, onto) {
             Ok(Chain::Landed(landed)) => {
                 landed.into_iter().map(|(unit, commit)| (unit, Merged::Landed(commit))).collect()
@@ -89,8 +90,8 @@ impl Merger {
         }
     }
 
-    /// A commit for each that merges with those before it, and every check on the files of the last: nothing but those
-    /// gets to be the branch.
+    /// Makes a commit for each unit that merges cleanly with those before it, and runs all checks on the files of the
+    /// last one. The branch can only become that last commit.
     fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, WorktreeError> {
         let mut chain: Vec<(&Arrival, Candidate)> = Vec::new();
         for arrival in arrivals {
@@ -116,7 +117,7 @@ impl Merger {
                 Some(_) => return Ok(Chain::Undecided),
             }
         }
-        // A check that left something there: the next was about other files than those that would land.
+        // A check left changes behind, so the next one ran on other files than those that would land.
         if trees.len() > 1 || !self.worktrees.is_as_laid_out()? {
             return Ok(Chain::Undecided);
         }
@@ -128,7 +129,7 @@ impl Merger {
         ))
     }
 
-    /// `tip` is where we left the branch.
+    /// `tip` is where this merger left the branch.
     fn land(&self, arrival: &Arrival, known: EvidenceScope, tip: &mut Option<String>) -> Result<Merged, WorktreeError> {
         for _ in 0..TRIES {
             let candidate = match self.worktrees.candidate(&arrival.landing)? {
@@ -136,7 +137,7 @@ impl Merger {
                 Merge::Conflict(files) => return Ok(Merged::Conflict(files)),
             };
             if tip.as_ref() != Some(&candidate.onto) {
-                // Whoever ran this before may have landed it with the last thing it did.
+                // An earlier runner may have landed the unit just before it died.
                 let mut landed = self.worktrees.landed(&self.base)?.into_iter();
                 if let Some((_, commit)) = landed.find(|(unit, _)| *unit == arrival.landing.unit) {
                     return Ok(Merged::Landed(commit));
@@ -154,10 +155,10 @@ impl Merger {
                 return Ok(Merged::Landed(candidate.commit));
             }
         }
-        Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.worktrees.branch())))
+        Ok(Merged::Trouble(format!("another process moves `{}`", self.worktrees.branch())))
     }
 
-    /// Each check of a unit on what would land, which lies in `folder`. None: all passed, on these trees.
+    /// Runs the checks of a unit on a candidate, laid out in `folder`. `None`: all passed, on these trees.
     fn check(&self, arrival: &Arrival, folder: &Path, trees: &mut BTreeSet<Option<String>>) -> Option<Merged> {
         for task in &arrival.tasks {
             match (self.check_again)(folder, &arrival.plan, task, &self.stop) {
@@ -174,7 +175,7 @@ impl Merger {
     }
 }
 
-/// What the evidence of a unit that is to land is about.
+/// The files that a unit's evidence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EvidenceScope {
     /// The files of its worktree.
@@ -182,9 +183,9 @@ enum EvidenceScope {
     Nothing,
 }
 
-/// What became of several that were to land at once.
+/// The result of landing several units at once.
 enum Chain {
-    /// With their merge commits, in the order of the branch.
+    /// The merge commits, in the order of the branch.
     Landed(Vec<(TaskId, String)>),
     Stopped,
     Undecided,
@@ -192,7 +193,7 @@ enum Chain {
 
 fn failure(task: &TaskId, evidence: Evidence) -> Open {
     let command = evidence.command.as_deref().unwrap_or("its check");
-    let why = format!("`{command}` passes in this worktree and fails together with what landed meanwhile");
+    let why = format!("`{command}` passes in this worktree, but fails together with what landed meanwhile");
     Open { task: task.clone(), why, output: evidence.output_tail.unwrap_or_default() }
 }
 

@@ -2,37 +2,37 @@ use steadfast_model::{PlanId, TaskId};
 
 use crate::agent::{AgentUpdate, Departure};
 
-/// What executors and the merger tell the dispatcher, each of one unit, and what a trial of checks found.
+/// Messages of executors, the merger and the trial of checks to the dispatcher.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The plan of its worktree is in the ledger.
+    /// The plan of the unit's worktree is in the ledger.
     Loaded(TaskId, PlanId),
     Heard(TaskId, AgentUpdate),
-    /// A panel looked at what failed, and this is what it said. None: nothing that can be read.
+    /// The advice of a panel. `None`: no readable answer.
     Advised(TaskId, Option<String>),
-    /// Its agent is gone, and its checks run.
+    /// The agent is gone, and its checks run.
     Checking(TaskId),
     Worked(TaskId, Box<Worked>),
-    /// The check of these tasks passes before any work.
+    /// The checks of these tasks pass before any work.
     PassAlready(Vec<TaskId>),
     Merged(TaskId, Merged),
 }
 
-/// How a dispatch went.
+/// The result of a dispatch.
 #[derive(Debug, Default)]
 pub(crate) struct Worked {
-    /// None: no agent was needed.
+    /// `None`: no agent was needed.
     pub(crate) departure: Option<Departure>,
-    /// The commit with all its work, when every check passed.
+    /// The commit with all its work, if every check passed.
     pub(crate) head: Option<String>,
-    /// How many of its tasks are closed.
+    /// The number of its closed tasks.
     pub(crate) closed: u32,
     /// The first task that its check left open.
     pub(crate) open: Option<Open>,
     pub(crate) needs_human: Option<(TaskId, String)>,
     /// The run was stopped while a check ran.
     pub(crate) stopped: bool,
-    /// Something on this machine stood in the way: git, the disk, the ledger.
+    /// An error of this machine: git, the disk or the ledger.
     pub(crate) trouble: Option<String>,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Open {
     pub(crate) output: String,
 }
 
-/// What became of a unit that was to land.
+/// The result of landing a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Merged {
     /// The merge commit.
     Landed(String),
-    /// In these files.
+    /// The files in conflict.
     Conflict(Vec<String>),
-    /// A check that passed in the unit's worktree does not on what would land.
+    /// A check that passed in the unit's worktree fails on the candidate.
     Fails(Open),
     Stopped,
     Trouble(String),

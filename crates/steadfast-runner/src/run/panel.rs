@@ -1,4 +1,4 @@
-//! Before the second attempt: experts see what failed, and what they recommend goes into the prompt.
+//! Holds a panel before the second attempt: experts examine the failure, and their advice goes into the prompt.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::error::RunError;
 use crate::experts::{Advice, Diff, Expert, Failed, Panel, Purpose, advice_text, choose};
 use crate::quote::end_of;
 
-/// A panel that thinks longer than this holds the work up more than it helps.
+/// A longer panel delays the work more than it helps.
 const LIMIT: Duration = Duration::from_secs(5 * 60);
 
-/// Of an agent's share, the part that goes to its panel: a quarter.
+/// The panel gets this fraction of an agent's share: a quarter.
 const PART: u64 = 4;
 
 impl Dispatch<'_> {
-    /// Holds a panel where one is due. What it took.
+    /// Holds a panel if one is due. Returns its cost.
     pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, RunError> {
         let none = Spent { micro_usd: Some(0), ..Spent::default() };
         let Some(review_brief) = &self.context.panel_brief else { return Ok(none) };

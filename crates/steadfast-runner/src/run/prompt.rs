@@ -1,4 +1,5 @@
-//! What an agent is told at its start: small, and the same for every unit but for its names. The rest it asks the ledger.
+//! The prompt of an agent: small, and the same for every unit but for names. The agent queries the ledger for the
+//! rest.
 
 use std::fmt::Write;
 
@@ -9,43 +10,41 @@ use steadfast_work::task_list::PlanContext;
 
 use crate::quote::{end_of, fenced};
 
-/// The end of a check's output that goes into the next attempt, in characters.
+/// The most characters of a failed check's output, from its end.
 const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
 
-/// Of an objective, a constraint and a decision, in characters.
+/// The most characters of an objective, a constraint or a decision.
 const LINE: usize = 241;
 const CONSTRAINTS: usize = 12;
 const DECISIONS: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt<'a> {
-    /// The plan's title.
     pub(crate) plan: &'a str,
     pub(crate) tasks: &'a [TaskId],
     pub(crate) context: &'a PlanContext,
     pub(crate) before: &'a Before,
 }
 
-/// What became of the attempts before this one.
+/// The results of earlier attempts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Before {
     pub(crate) attempts: u32,
     pub(crate) failure: Option<Failure>,
-    /// What the last agent said at its end.
+    /// The last message of the last agent.
     pub(crate) summary: Option<String>,
-    /// What a panel recommends.
+    /// The advice of a panel.
     pub(crate) advice: Option<String>,
-    /// Files with both sides of a conflict in them.
+    /// Files with conflict markers.
     pub(crate) conflict: Vec<String>,
-    /// How many tasks were closed at its end.
+    /// The number of closed tasks after the last attempt.
     pub(crate) closed: u32,
-    /// What landed meanwhile has to come in first: it conflicts, or fails together with this unit.
+    /// Landed work must be merged in first: it conflicts, or fails together with this unit.
     pub(crate) bring_in: bool,
 }
 
-/// Why a task is still open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) task: TaskId,
@@ -59,20 +58,20 @@ impl Prompt<'_> {
         let Self { plan, tasks, context, before } = self;
         let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
         let mut text = format!(
-            "You do one unit of the plan \"{plan}\" in this git worktree, without a human at hand. Its tasks: {}.\n\
-             `steadfast task next` says what is to be done and how it is checked. `steadfast task start ID` begins a task, \
-             `steadfast task done ID` closes it: Steadfast runs its check and decides by that. What cannot be done without \
+            "You do one unit of the plan \"{plan}\" in this git worktree, without a human present. Its tasks: {}.\n\
+             `steadfast task next` prints the next task and its check. `steadfast task start ID` begins a task, \
+             `steadfast task done ID` closes it: Steadfast runs its check and decides by that. A task that needs \
              a human: `steadfast task block ID --why REASON`.\n\
              Work in this folder only. Steadfast commits and merges what is in it when you end; you need not.\n\
-             When all tasks are closed, end with one short paragraph: what was done, and what the next one should know.",
+             When all tasks are closed, end with one short paragraph: what was done, and what the next agent should know.",
             ids.join(", ")
         );
-        tell(&mut text, plan, context);
+        append_context(&mut text, plan, context);
         if !before.conflict.is_empty() {
             let _ = write!(
                 text,
                 "\n\nOther work landed meanwhile and conflicts with this unit's in {}. These files hold both sides between \
-                 conflict markers. Both are wanted: settle them, leave no marker, and see that the checks still pass.",
+                 conflict markers. Both are needed: resolve them, leave no marker, and make sure that the checks still pass.",
                 before.conflict.join(", ")
             );
         }
@@ -84,7 +83,7 @@ impl Prompt<'_> {
             }
         }
         if let Some(summary) = before.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()) {
-            let _ = write!(text, "\n\nThe last agent said at its end:\n{}", fenced(end_of(summary, SUMMARY)));
+            let _ = write!(text, "\n\nThe final message of the last agent:\n{}", fenced(end_of(summary, SUMMARY)));
         }
         if let Some(advice) = &before.advice {
             let _ = write!(text, "\n\nExperts who saw the change and the failure recommend:\n{}", fenced(advice));
@@ -93,8 +92,8 @@ impl Prompt<'_> {
     }
 }
 
-/// What the plan is for, what it forbids and what was decided so far, in whichever phase.
-fn tell(text: &mut String, title: &str, context: &PlanContext) {
+/// Appends the objective, the constraints and the decisions so far, of all phases.
+fn append_context(text: &mut String, title: &str, context: &PlanContext) {
     let PlanContext { objective, constraints, decisions, file } = context;
     let objective = truncate_line(objective, LINE);
     if !objective.is_empty() && objective != title {
@@ -128,7 +127,7 @@ mod tests {
 
     fn told(context: &PlanContext) -> String {
         let said = Prompt { plan: "Sign in", tasks: &[TaskId::new("2.1")], context, before: &Before::default() }.text();
-        said.split_once("the next one should know.").unwrap().1.to_owned()
+        said.split_once("the next agent should know.").unwrap().1.to_owned()
     }
 
     #[test]
@@ -172,7 +171,7 @@ mod tests {
         let said = text(&before);
         assert!(said.contains("Attempt 1 ended with task 1.1 open: `make test` exited with 1"), "{said}");
         assert!(said.contains("\nline 1999\n```") && !said.contains("line 1000\n"), "{said}");
-        assert!(said.ends_with("The last agent said at its end:\n```\nI did most.\n```"), "{said}");
+        assert!(said.ends_with("The final message of the last agent:\n```\nI did most.\n```"), "{said}");
         assert!(said.len() < 5_000);
     }
 

@@ -1,4 +1,4 @@
-//! Where a run stands that nobody runs: whoever ran it before may have died at any moment.
+//! Recovers a run whose earlier runner may have died at any moment.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::agent::end_left_behind;
 use crate::error::RunError;
 
 impl Dispatcher {
-    /// Ends what was left behind, writes down what landed, and puts the rest back.
+    /// Ends leftover processes, records units that landed, and resets the rest.
     pub(crate) fn recover(&mut self) -> Result<(), RunError> {
         let now = self.now();
         let ended = self.end_others();
@@ -39,7 +39,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Agents, checks and calls of git that outlived whoever started them.
+    /// Ends agents, checks and git commands that outlived their runner.
     fn end_others(&self) -> usize {
         let mut ended = 0;
         for row in &self.rows {
@@ -50,7 +50,7 @@ impl Dispatcher {
         ended + end_left_behind(self.run.id.as_str(), None)
     }
 
-    /// A unit as the plan's tasks say it stands; whoever was at it is gone.
+    /// Sets a unit's status by its tasks. Its agent is gone.
     fn settle(&mut self, index: usize) -> Result<(), RunError> {
         let (now, row) = (self.now(), self.rows[index].clone());
         let mut statuses = Vec::new();
@@ -65,7 +65,7 @@ impl Dispatcher {
             (false, false) => UnitStatus::Waiting,
         };
         if !all_done {
-            super::dispatcher::put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+            super::dispatcher::reset_tasks(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         let unblocked = row.status == UnitStatus::Blocked && status == UnitStatus::Waiting;
         if row.status != status || row.agent.is_some() {
@@ -77,7 +77,7 @@ impl Dispatcher {
                 }
             })?;
         }
-        // A worktree of what has landed is nobody's any more.
+        // The worktree of a landed unit is not needed any more.
         if all_done && row.directory.as_ref().is_some_and(|folder| std::path::Path::new(folder).exists()) {
             self.context.worktrees.remove(row.unit.as_str())?;
         }

@@ -1,21 +1,20 @@
-//! Who runs a run: a process, told from a later one with the same number.
+//! The process that runs a run, distinguished from a later one with the same number.
 
 use steadfast_model::Process;
 
 use steadfast_check::process::pid;
 use steadfast_system::ProcessEntry;
 
-/// This one.
 pub fn this_process() -> Process {
     let id = std::process::id();
     Process { pid: id, started: ProcessEntry::of(id).map_or(0, |found| found.started) }
 }
 
-/// Whether it still runs. Where the system does not say when a process was started, its number decides.
+/// Returns whether the process still runs. If the system does not know its start time, only the number counts.
 pub fn is_alive(process: Process) -> bool {
     match ProcessEntry::of(process.pid) {
         Some(found) => !found.ended && (process.started == 0 || found.started == process.started),
-        // Without `/proc`: somebody has that number.
+        // Without `/proc` any process with that number counts.
         None if process.started == 0 => rustix::process::test_kill_process(pid(process.pid)).is_ok(),
         None => false,
     }

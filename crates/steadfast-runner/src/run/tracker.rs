@@ -1,4 +1,5 @@
-//! Tells the tracker of a run how its units stand, while it goes on and beside it: a run waits for nobody's program.
+//! Reports the status of units to the run's tracker, in a thread of its own, so that the run never waits for another
+//! program.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -9,23 +10,24 @@ use steadfast_store::{Place, log_line};
 use steadfast_work::tracker::Beads;
 
 use super::event::{Audience, RunEvent, Snapshot};
-use crate::source::tell_tracker;
+use crate::source::report_to_tracker;
 
-/// What could not be told stays in the ledger. It is tried again with the next unit and at the end, where it is said.
+/// A status that cannot be reported stays in the ledger. The next unit and the end of the run try again, and the end
+/// reports errors.
 pub(super) struct TrackerUpdater {
-    /// None: everything was said.
+    /// `None` after the last report.
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl TrackerUpdater {
-    /// None: its tasks are kept here, or nobody can be sent beside it.
+    /// `None`: the run has no tracker, or the thread cannot start.
     pub(super) fn of(place: &Place, run: &Run, clock: fn() -> Millis) -> Option<Self> {
         Beads::of_source(&place.root, &run.spec)?;
         match begin(place.clone(), run.clone(), clock) {
             Ok(tracker) => Some(tracker),
             Err(error) => {
-                log_line(place, clock(), &format!("run {} tells beads at its end: {error}", run.id));
+                log_line(place, clock(), &format!("run {} reports to beads only at its end: {error}", run.id));
                 None
             }
         }
@@ -33,7 +35,7 @@ impl TrackerUpdater {
 
     fn on_event(&self, event: &RunEvent) {
         let moves = matches!(event, RunEvent::Started { .. } | RunEvent::Landed { .. } | RunEvent::Blocked { .. });
-        // One that waits to be looked at already sees this, too.
+        // If a wake-up is pending already, it covers this event, too.
         if let Some(wake) = self.wake.as_ref().filter(|_| moves) {
             let _ = wake.try_send(());
         }
@@ -51,19 +53,19 @@ impl Drop for TrackerUpdater {
 
 fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<TrackerUpdater> {
     let (wake, woken) = sync_channel(1);
-    let thread = thread::Builder::new().name("tracker".into()).spawn(move || tell(&place, &run, &woken, clock))?;
+    let thread = thread::Builder::new().name("tracker".into()).spawn(move || report(&place, &run, &woken, clock))?;
     Ok(TrackerUpdater { wake: Some(wake), thread: Some(thread) })
 }
 
-fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
+fn report(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
     while woken.recv().is_ok() {
-        if let Some(untold) = tell_tracker(place, run) {
+        if let Some(untold) = report_to_tracker(place, run) {
             log_line(place, clock(), &format!("run {}: {untold}", run.id));
         }
     }
 }
 
-/// Passes on what is heard of a run, and wakes the tracker.
+/// Passes the run's events on, and wakes the tracker.
 pub(super) struct Telling<'a> {
     pub(super) audience: &'a mut dyn Audience,
     pub(super) tracker: Option<TrackerUpdater>,

@@ -1,4 +1,4 @@
-//! What follows from a dispatch. Pure.
+//! Decides what follows from a dispatch. Pure.
 
 use steadfast_hosts::stream::AgentEnd;
 use steadfast_model::{Millis, TaskId};
@@ -8,21 +8,21 @@ use super::message::{Merged, Open, Worked};
 use super::prompt::{Before, Failure};
 use crate::agent::{Departed, Departure};
 
-/// So many failures in a row, and a human has to look.
+/// The number of failures in a row after which a unit needs a human.
 pub(crate) const STUCK: u32 = 3;
 
-/// How long a rate limit is waited for that does not say when it ends.
+/// The wait for a rate limit without a known end.
 const UNKNOWN_RESET_MS: i64 = 5 * 60_000;
 
-/// What is known of a unit when its dispatch ended.
+/// The state of a unit when its dispatch ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Tried {
-    /// Of its main task.
+    /// The id of its main task.
     pub(crate) unit: TaskId,
     pub(crate) attempts: u32,
     pub(crate) stuck: u32,
     pub(crate) before: Before,
-    /// It was ended because it had spent its share.
+    /// The dispatcher stopped it because its share was spent.
     pub(crate) over_budget: bool,
 }
 
@@ -30,19 +30,19 @@ pub(crate) struct Tried {
 pub(crate) enum Next {
     /// Its checks passed.
     Merge { head: String },
-    /// With what the next attempt is to know, and how often it failed in a row by now.
+    /// Try again, with notes for the next attempt, and the number of failures in a row.
     Again { why: String, before: Before, stuck: u32 },
-    /// Not before this time; nothing is held against it.
+    /// Wait until this time. The attempt does not count as a failure.
     Later { why: String, until: Millis, before: Before },
-    /// With how often it failed in a row, where that is why.
+    /// `stuck` is the number of failures in a row, if that is the reason.
     Block { task: TaskId, why: String, stuck: Option<u32> },
-    /// Something is wrong that is not the unit's.
+    /// The cause is outside the unit.
     Pause { why: String },
-    /// The run is being stopped.
+    /// A human stops the run.
     Stopped,
 }
 
-/// What follows when an agent is gone and its work was checked.
+/// Decides what follows when an agent is gone and its work was checked.
 pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
     let Worked { departure, head, closed, open, needs_human, stopped, trouble } = worked;
     if let Some(why) = trouble {
@@ -86,14 +86,14 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
         _ if stopped => return Next::Stopped,
         _ => {}
     }
-    // An agent that ended at its limit after it had closed something is simply not at its end yet.
+    // An agent that closed a task before it reached its own limit has made progress.
     let at_limit = matches!(&how, Some(Departed::Ended(AgentEnd::ContextFull | AgentEnd::TurnLimit)));
     let stuck = if at_limit && closed > tried.before.closed { 0 } else { tried.stuck.saturating_add(1) };
     let why = why(how.as_ref(), open.as_ref());
     again(tried, before, why, stuck)
 }
 
-/// What follows when a unit was to land. None: it landed.
+/// Decides what follows from a merge. `None`: the unit landed.
 pub(crate) fn after_merge(tried: Tried, merged: Merged) -> Option<Next> {
     let stuck = tried.stuck.saturating_add(1);
     let bring_in = Before { bring_in: true, failure: None, ..tried.before.clone() };
@@ -113,10 +113,10 @@ pub(crate) fn after_merge(tried: Tried, merged: Merged) -> Option<Next> {
 
 fn again(tried: Tried, before: Before, why: String, stuck: u32) -> Next {
     if stuck >= STUCK {
-        // A conflict is the unit's, not a task of the plan.
+        // A conflict belongs to the unit, not to a task of the plan.
         let failure = before.failure.filter(|failure| !failure.why.contains(MARKERS));
         let task = failure.map_or(tried.unit, |failure| failure.task);
-        let why = format!("{STUCK} attempts in a row came to nothing; the last: {why}");
+        let why = format!("{STUCK} attempts in a row failed; the last: {why}");
         return Next::Block { task, why, stuck: Some(stuck) };
     }
     Next::Again { why, before, stuck }
@@ -129,10 +129,10 @@ fn failure(open: &Open) -> Failure {
 fn why(how: Option<&Departed>, open: Option<&Open>) -> String {
     let end = how.and_then(ending);
     let open = open.map(|open| match open.why.split_once(MARKERS) {
-        // Its task is not one of the plan, so its id says nothing.
+        // The conflict's task is not in the plan, so its id means nothing to the user.
         Some((_, rest)) => match rest.split_once('`') {
-            Some((files, _)) => format!("the conflict with what landed meanwhile is not settled in {files}"),
-            None => "the conflict with what landed meanwhile is not settled".to_owned(),
+            Some((files, _)) => format!("the conflict with what landed meanwhile is not resolved in {files}"),
+            None => "the conflict with what landed meanwhile is not resolved".to_owned(),
         },
         None => format!("task {} is open: {}", open.task, open.why),
     });
@@ -140,11 +140,11 @@ fn why(how: Option<&Departed>, open: Option<&Open>) -> String {
         (Some(end), Some(open)) => format!("{end}; {open}"),
         (Some(end), None) => end,
         (None, Some(open)) => open,
-        (None, None) => "it ended without a word".to_owned(),
+        (None, None) => "the agent ended without a message".to_owned(),
     }
 }
 
-/// What is worth saying of an agent's end.
+/// Describes an agent's end, unless it is normal.
 pub(crate) fn ending(how: &Departed) -> Option<String> {
     Some(match how {
         Departed::Ended(AgentEnd::Finished) => return None,
@@ -154,8 +154,8 @@ pub(crate) fn ending(how: &Departed) -> Option<String> {
         Departed::Ended(AgentEnd::RateLimited { .. }) => "the agent ran into a rate limit".to_owned(),
         Departed::Ended(AgentEnd::NoAccess(why)) => format!("the agent has no access: {why}"),
         Departed::Ended(AgentEnd::Failed(why)) => format!("the agent failed: {why}"),
-        Departed::Silent => "the agent said nothing any more and was ended".to_owned(),
-        Departed::TimeUp => "the agent's time was up".to_owned(),
+        Departed::Silent => "the agent was silent for too long and was stopped".to_owned(),
+        Departed::TimeUp => "the agent ran out of time".to_owned(),
         Departed::Stopped => "the agent was stopped".to_owned(),
         Departed::Died { status } => format!("the agent died: {status}"),
         Departed::NotStarted(why) => format!("the agent was not started: {why}"),
@@ -215,7 +215,7 @@ mod tests {
         let open = Some(Open { task: TaskId::new("2"), why, output: String::new() });
         let worked = || Worked { departure: left(finished()), open: open.clone(), ..Worked::default() };
         let Next::Again { why, .. } = next(0, worked()) else { panic!("not tried again") };
-        assert_eq!(why, "the conflict with what landed meanwhile is not settled in 'shared.txt'");
+        assert_eq!(why, "the conflict with what landed meanwhile is not resolved in 'shared.txt'");
         let Next::Block { task, why, stuck: Some(3) } = next(2, worked()) else { panic!("not blocked") };
         assert_eq!(task, tried(0).unit);
         assert!(!why.contains("task 2"), "{why}");
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(task.as_str(), "1.1");
         assert_eq!(
             why,
-            "3 attempts in a row came to nothing; the last: the agent said nothing any more and was ended; task 1.1 is open: `make test` exited with 1"
+            "3 attempts in a row failed; the last: the agent was silent for too long and was stopped; task 1.1 is open: `make test` exited with 1"
         );
     }
 

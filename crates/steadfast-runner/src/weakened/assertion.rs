@@ -1,4 +1,4 @@
-//! The assertions of a file: statements that have an assertion's word in them.
+//! Finds the assertions of a file: statements that contain the word of an assertion.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,25 +11,24 @@ use super::lex::{Lexed, Token};
 pub(super) struct Assertion {
     pub(super) line: usize,
     pub(super) span: Range<usize>,
-    /// Its tokens without layout and the manner of quotes, hashed: two with one key are the same.
+    /// A hash of its tokens, without layout and style of quotes. Assertions with equal keys are the same.
     pub(super) key: u64,
     pub(super) words: Words,
-    /// It calls a function that asserts, or compares a snapshot: how much is asserted there is not seen.
+    /// It calls an asserting function, or compares a snapshot, so the number of its assertions is unknown.
     pub(super) is_opaque: bool,
 }
 
-/// What some tokens are about: names and values, sorted, each once.
+/// The subject of some tokens: names and values, sorted and unique.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words(Vec<Word>);
 
-/// A name or a value, hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Word {
     is_value: bool,
     hash: u64,
 }
 
-/// A bound, for files that are one line.
+/// Limits for files that are one long line.
 const MOST_TOKENS: usize = 400;
 const LONGEST_START: usize = 60;
 
@@ -54,7 +53,7 @@ impl Words {
         self.names().any(|name| other.0.binary_search(name).is_ok())
     }
 
-    /// How much of it the other has, from 0 to 1.
+    /// Returns the fraction of these words that `other` has, too.
     pub(super) fn likeness(&self, other: &Self) -> f64 {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let shared = self.0.iter().filter(|word| other.0.binary_search(word).is_ok()).count();
@@ -62,7 +61,7 @@ impl Words {
     }
 }
 
-/// Quotes, and separators of digits, make no difference.
+/// Ignores quotes, and separators of digits.
 pub(super) fn word(token: &Token<'_>) -> Word {
     let mut hasher = DefaultHasher::new();
     let is_value = token.is_value();
@@ -82,7 +81,7 @@ fn key(tokens: &[Token<'_>]) -> u64 {
     hasher.finish()
 }
 
-/// `helpers` are functions that assert, whatever their name is.
+/// `helpers` are functions that assert, whatever their name.
 pub(super) fn assertions(lexed: &Lexed<'_>, language: &Language, helpers: &HashSet<&str>) -> Vec<Assertion> {
     let finder = Finder { lexed, language, helpers };
     let mut found = Vec::new();
@@ -102,7 +101,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The assertion whose word is at `at`, if it is worth anything, and where to look on.
+    /// Returns the assertion with its word at `at`, if it asserts anything, and the next position to search.
     fn find(&self, at: usize) -> Option<(usize, Option<Assertion>)> {
         let tokens = &self.lexed.tokens;
         let is_plain = self.language.assertions.end(tokens, at).is_some();
@@ -110,7 +109,7 @@ impl Finder<'_> {
             return None;
         }
         let mut span = self.start(at)..self.end(at);
-        // A block in it may hold others.
+        // A block inside it may hold other assertions.
         let has_block = tokens[at..span.end].iter().any(|token| token.is("{"));
         let next = if has_block { at + 1 } else { span.end.max(at + 1) };
         if let Some(condition) = self.condition(&span) {
@@ -148,7 +147,7 @@ impl Finder<'_> {
         (!is_method || is_own) && is_named && is_call
     }
 
-    /// Where the statement begins.
+    /// Returns the start of the statement.
     fn start(&self, at: usize) -> usize {
         let tokens = &self.lexed.tokens;
         let (mut start, mut depth) = (at, 0usize);
@@ -170,7 +169,7 @@ impl Finder<'_> {
         start
     }
 
-    /// Where it ends: at the end of the line, outside of brackets.
+    /// Returns the end of the statement: the end of its line, outside of brackets.
     fn end(&self, from: usize) -> usize {
         let tokens = &self.lexed.tokens;
         let mut at = from;
@@ -184,7 +183,7 @@ impl Finder<'_> {
         at.min(tokens.len()).min(from + MOST_TOKENS)
     }
 
-    /// The `if` before the block that begins with the statement.
+    /// Returns the `if` before a block that begins with the statement.
     fn condition(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let open = span.start.checked_sub(1).filter(|&open| self.language.conditions && self.lexed.is(open, "{"))?;
         let first = (open.saturating_sub(LONGEST_START)..open).rev().find(|&at| self.lexed.tokens[at].is_first)?;

@@ -1,4 +1,4 @@
-//! The tests of two sides, compared. An assertion is lost where neither the same one nor another in its place is left.
+//! Compares the tests of both sides. An assertion is lost if neither it nor a replacement is left.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,15 +7,15 @@ use super::language::Place;
 use super::source::{Held, Side, Source};
 use super::{MOST, Weakening, WeakeningKind, say};
 
-/// As much of a test or an assertion is in what takes its place elsewhere.
+/// The least likeness of a test or an assertion that counts as moved or renamed.
 const ENOUGH: f64 = 0.5;
 
-/// Where an assertion is, by a name that both sides share.
+/// The place of an assertion, in terms that both sides share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Slot<'a> {
-    /// A test, by its place on the side after the change.
+    /// A test, by its index on the side after the change.
     Test(usize),
-    /// A test that is gone, by its place on the side before.
+    /// A deleted test, by its index on the side before the change.
     Gone(usize),
     /// A file, outside of its tests.
     File(&'a str),
@@ -44,7 +44,7 @@ fn focused(before: &Side<'_>, after: &Side<'_>) -> Vec<Weakening> {
     after.sources.iter().flat_map(of).collect()
 }
 
-/// For each test before the change the one that it is now: by its name and file, by its name, or by its words.
+/// Returns for each old test its new one: by name and file, by name, or by words.
 fn pair(before: &Side<'_>, after: &Side<'_>) -> Vec<Option<usize>> {
     let mut partners = vec![None; before.tests.len()];
     let mut names: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -74,7 +74,7 @@ fn pair(before: &Side<'_>, after: &Side<'_>) -> Vec<Option<usize>> {
     partners
 }
 
-/// An assertion, and whether the other side has no counterpart of it yet.
+/// An assertion, and whether it still lacks a counterpart on the other side.
 struct Claim<'a> {
     slot: Slot<'a>,
     assertion: &'a Assertion,
@@ -90,7 +90,7 @@ fn left(claims: &[Claim<'_>]) -> Vec<usize> {
     (0..claims.len()).filter(|&at| claims[at].is_left).collect()
 }
 
-/// The assertions that the change lost, by their places on the side before.
+/// Returns for each old assertion whether the change lost it.
 fn lost(before: &Side<'_>, after: &Side<'_>, partners: &[Option<usize>], gone: &HashSet<Word>) -> Vec<bool> {
     let mut old = claims(before, |test| partners[test].map_or(Slot::Gone(test), Slot::Test));
     let mut new = claims(after, Slot::Test);
@@ -111,7 +111,7 @@ fn lost(before: &Side<'_>, after: &Side<'_>, partners: &[Option<usize>], gone: &
     old.iter().map(is_lost).collect()
 }
 
-/// Names that the program defined and does not define any more.
+/// Returns the names that the program no longer defines.
 fn gone(before: &Side<'_>, after: &Side<'_>) -> HashSet<Word> {
     let program = |side: &Side<'_>| -> HashSet<Word> {
         side.sources.iter().filter(|source| source.place == Place::Program).flat_map(Source::defined).collect()
@@ -119,7 +119,7 @@ fn gone(before: &Side<'_>, after: &Side<'_>) -> HashSet<Word> {
     &program(before) - &program(after)
 }
 
-/// Values that new assertions have, or that there are more of outside of assertions: the rows of tables.
+/// Returns values in new assertions, and values that became more frequent outside of assertions: rows of tables.
 fn fresh(before: &Side<'_>, after: &Side<'_>, added: &[&Words]) -> HashSet<Word> {
     let mut counts: HashMap<Word, i64> = HashMap::new();
     for (side, step) in [(before, -1), (after, 1)] {
@@ -139,7 +139,7 @@ fn fresh(before: &Side<'_>, after: &Side<'_>, added: &[&Words]) -> HashSet<Word>
     more.chain(added.iter().flat_map(|words| words.values().copied())).collect()
 }
 
-/// Takes out what is on both sides with one key, where it is in the same place.
+/// Removes assertions that both sides have with the same key, in the same place.
 fn same<'a>(old: &mut [Claim<'a>], new: &mut [Claim<'a>], place: impl Fn(Slot<'a>) -> Option<Slot<'a>>) {
     let mut keys: HashMap<(Option<Slot<'_>>, u64), Vec<&mut Claim<'a>>> = HashMap::new();
     for claim in new.iter_mut().rev().filter(|claim| claim.is_left) {
@@ -152,7 +152,7 @@ fn same<'a>(old: &mut [Claim<'a>], new: &mut [Claim<'a>], place: impl Fn(Slot<'a
     }
 }
 
-/// Takes out what has another assertion in its place, in the same test.
+/// Removes assertions that another one in the same test replaces.
 fn replaced<'a>(old: &mut [Claim<'a>], new: &mut [Claim<'a>]) {
     let mut places: HashMap<Slot<'_>, [Vec<usize>; 2]> = HashMap::new();
     for (side, claims) in [&*old, &*new].into_iter().enumerate() {
@@ -162,7 +162,7 @@ fn replaced<'a>(old: &mut [Claim<'a>], new: &mut [Claim<'a>]) {
         take_alike(old, new, &here, &there, 0.0);
         let has_opaque = matches!(slot, Slot::Test(_)) && there.iter().any(|&at| new[at].assertion.is_opaque);
         for was in here {
-            // That a value is there at all follows from what a new assertion says of it.
+            // A new assertion about a value implies that the value exists.
             let words = &old[was].assertion.words;
             let is_implied =
                 words.values().next().is_none() && there.iter().any(|&at| words.shares_name(&new[at].assertion.words));
@@ -171,7 +171,7 @@ fn replaced<'a>(old: &mut [Claim<'a>], new: &mut [Claim<'a>]) {
     }
 }
 
-/// Pairs the most alike first.
+/// Pairs the most similar ones first.
 fn take_alike(old: &mut [Claim<'_>], new: &mut [Claim<'_>], here: &[usize], there: &[usize], enough: f64) {
     let there = &there[..there.len().min(MOST)];
     let mut pairs = Vec::new();
@@ -218,7 +218,7 @@ fn reported(before: &Side<'_>, after: &Side<'_>, partners: &[Option<usize>]) -> 
     found
 }
 
-/// Functions that are defined and never called: a test without its mark is one.
+/// Returns functions that are defined and never called. A test that lost its mark is one.
 fn idle<'a>(after: &Side<'a>) -> HashSet<&'a str> {
     let mut calls: HashMap<&str, (usize, bool)> = HashMap::new();
     for source in after.sources {

@@ -1,4 +1,4 @@
-//! The table of languages: what a comment, a string, a test and an assertion look like in each.
+//! The table of languages: comments, strings, tests and assertions of each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -22,10 +22,9 @@ pub(super) struct Table {
     language: Vec<Language>,
 }
 
-/// An opening and a closing mark.
 pub(super) type Quotes = (String, String);
 
-/// Patterns, by their first token where it has no `*`.
+/// Patterns, indexed by their first token if it has no `*`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "BTreeMap<String, String>")]
 pub(super) struct Patterns {
@@ -47,14 +46,14 @@ impl From<BTreeMap<String, String>> for Patterns {
 }
 
 impl Patterns {
-    /// Past the tokens that one of them matches from `at` on.
+    /// Returns the position after the tokens that a pattern matches at `at`.
     pub(super) fn end(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
         let known = self.by_first.get(tokens.get(at)?.text).into_iter().flatten();
         known.chain(&self.others).find_map(|pattern| pattern.end(tokens, at))
     }
 }
 
-/// The head of the data file says what each field is.
+/// The head of the data file documents the fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Language {
@@ -86,7 +85,7 @@ pub(super) struct Language {
     pub(super) silent: Vec<String>,
 }
 
-/// How far a file is one of tests.
+/// The evidence in a path that a file holds tests, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Program,
@@ -115,13 +114,12 @@ impl Language {
         }
     }
 
-    /// Whether the runner looks for tests in a file.
+    /// Returns whether the test runner looks for tests in a file.
     pub(super) fn has_tests(&self, place: Place) -> bool {
         !self.test_attributes.is_empty() || place == Place::Named || place == Place::Beside && !self.by_file
     }
 }
 
-/// The words of a text.
 pub(super) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<HashSet<String>, D::Error> {
     Ok(String::deserialize(from)?.split_whitespace().map(str::to_owned).collect())
 }
@@ -130,7 +128,7 @@ pub(super) fn is_manner(word: &str) -> bool {
     TABLE.manner.contains(word) || ["assert", "toBe", "toEqual"].iter().any(|start| word.starts_with(start))
 }
 
-/// Whether a function asserts something, by its name.
+/// Returns whether the name of a function says that it asserts.
 pub(super) fn is_helper(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     let lower = name.to_ascii_lowercase();
@@ -143,7 +141,7 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A row of tokens.
+/// A sequence of tokens.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "String")]
 pub(super) struct Pattern {
@@ -159,7 +157,7 @@ impl From<String> for Pattern {
 }
 
 impl Pattern {
-    /// Past the tokens that it matches from `at` on.
+    /// Returns the position after the tokens that it matches at `at`.
     pub(super) fn end(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
         let end = at + self.tokens.len();
         let found = tokens.get(at..end)?;

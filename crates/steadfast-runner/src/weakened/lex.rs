@@ -1,5 +1,5 @@
-//! A text as words, numbers, strings and marks, without its comments. One lexer reads every language of the table, and
-//! no text is too broken for it: what does not end, ends with its line or with the file.
+//! Splits a text into words, numbers, strings and marks, without comments. One lexer reads all languages of the table.
+//! It accepts any text: an unclosed string ends with its line or with the file.
 
 use super::language::{Language, Quotes};
 
@@ -18,7 +18,7 @@ pub(super) struct Token<'a> {
     pub(super) start: usize,
     pub(super) line: usize,
     pub(super) column: usize,
-    /// Only blanks come before it in its line.
+    /// Only white space comes before it in its line.
     pub(super) is_first: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Token<'a> {
         matches!(self.kind, TokenKind::Number | TokenKind::Text)
     }
 
-    /// Without quotes.
+    /// Returns the text without quotes.
     pub(super) fn inside(&self) -> &'a str {
         self.text.trim_matches(['"', '\'', '`'])
     }
@@ -45,7 +45,8 @@ impl<'a> Token<'a> {
 pub(super) struct Lexed<'a> {
     pub(super) text: &'a str,
     pub(super) tokens: Vec<Token<'a>>,
-    /// For an opening bracket the place of its closing one, or the number of tokens where it has none. Else 0.
+    /// The index of the closing bracket for each opening one, or the number of tokens if it is missing; 0 for other
+    /// tokens.
     closes: Vec<usize>,
 }
 
@@ -54,7 +55,7 @@ impl Lexed<'_> {
         self.tokens.get(at).is_some_and(|token| token.is(text))
     }
 
-    /// Past the bracket that opens at `at`; else past the token.
+    /// Returns the position after the closing bracket if one opens at `at`, else after the token.
     pub(super) fn skip(&self, at: usize) -> usize {
         let close = self.closes.get(at).copied().filter(|close| *close > at);
         close.map_or(at, |close| close.min(self.tokens.len())) + 1
@@ -80,8 +81,8 @@ fn closes(tokens: &[Token<'_>]) -> Vec<usize> {
             open.push(at);
         }
         let Some((opener, _)) = BRACKETS.iter().find(|(_, closer)| token.is(closer)) else { continue };
-        // A stray closing bracket closes nothing; one that skips an open one closes that, too. Looking a few levels up
-        // is enough, and keeps this linear.
+        // A stray closing bracket closes nothing. One that skips an open bracket closes that one, too. Searching four
+        // levels is enough, and keeps this linear.
         let depth = open.iter().rev().take(4).position(|&was| tokens[was].is(opener));
         for _ in 0..depth.map_or(0, |depth| depth + 1) {
             if let Some(was) = open.pop() {
@@ -171,7 +172,7 @@ impl<'a, 'l> Lexer<'a, 'l> {
         self.at += passed.len();
     }
 
-    /// Up to a closing mark, or to the end of the text.
+    /// Returns the length up to a closing mark, or to the end of the text.
     fn length_to(&self, from: usize, close: &str) -> usize {
         let rest = self.rest();
         rest.get(from..).and_then(|text| text.find(close)).map_or(rest.len(), |found| from + found + close.len())
@@ -195,7 +196,7 @@ fn string_length(text: &str, quotes: &Quotes, is_long: bool) -> usize {
     at
 }
 
-/// A character of Rust, and not a lifetime.
+/// Returns whether the text is a character of Rust, not a lifetime.
 fn is_character(text: &str) -> bool {
     let mut letters = text.chars().skip(1);
     letters.next() == Some('\\') || letters.next() == Some('\'')

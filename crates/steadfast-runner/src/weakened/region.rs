@@ -1,4 +1,4 @@
-//! Where the tests, suites and functions of a file begin and end.
+//! Finds where the tests, suites and functions of a file begin and end.
 
 use steadfast_text::glob;
 
@@ -17,17 +17,17 @@ pub(super) struct Region<'a> {
     pub(super) kind: RegionKind,
     pub(super) name: &'a str,
     pub(super) line: usize,
-    /// The first token, with its attributes.
+    /// The index of the first token, attributes included.
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) parent: Option<usize>,
     /// The innermost test around it, or itself.
     pub(super) test: Option<usize>,
-    /// It is in a test, a suite of tests or a file of tests.
+    /// It is inside a test, a suite of tests or a test file.
     pub(super) is_tested: bool,
 }
 
-/// How far the start of a body may be from its name.
+/// The most tokens between a name and its body.
 const LONGEST_HEAD: usize = 300;
 const LONGEST_ATTRIBUTE: usize = 20;
 
@@ -62,7 +62,7 @@ fn nest(regions: &mut [Region<'_>], is_test_file: bool) {
     }
 }
 
-/// For every token the innermost region around it.
+/// Returns the innermost region around each token.
 pub(super) fn innermost(regions: &[Region<'_>], tokens: usize) -> Vec<Option<usize>> {
     let (mut inner, mut next) = (None, 0);
     let around = |at: usize| {
@@ -78,13 +78,13 @@ pub(super) fn innermost(regions: &[Region<'_>], tokens: usize) -> Vec<Option<usi
     (0..tokens).map(around).collect()
 }
 
-/// Attributes before a definition.
+/// The attributes before a definition.
 #[derive(Clone, Copy)]
 struct Attributes {
     start: usize,
-    /// One of them marks a test.
+    /// An attribute marks a test.
     is_test: bool,
-    /// One of them speaks of tests: `#[cfg(test)]`.
+    /// An attribute mentions tests: `#[cfg(test)]`.
     is_tested: bool,
 }
 
@@ -96,7 +96,7 @@ struct Reader<'a, 'l> {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Reads an attribute, and returns what is past it.
+    /// Reads an attribute, and returns the position after it.
     fn attribute(&mut self, at: usize) -> Option<usize> {
         let open = match self.language.attribute.as_str() {
             "#[" if self.lexed.is(at, "#") && self.lexed.is(at + 1, "[") => at + 1,
@@ -133,7 +133,7 @@ impl<'a> Reader<'a, '_> {
         Some(end)
     }
 
-    /// Reads the head of a region, if one begins here, and returns what is next.
+    /// Reads the head of a region, if one begins here, and returns the next position.
     fn head(&mut self, at: usize, has_calls: bool) -> usize {
         let (lexed, language) = (self.lexed, self.language);
         let token = lexed.tokens[at];
@@ -145,7 +145,7 @@ impl<'a> Reader<'a, '_> {
             return end;
         }
         if is_in(&language.functions) {
-            // A method of Go has its receiver before its name.
+            // A method in Go has its receiver before its name.
             let has_receiver = self.lexed.is(at + 1, "(");
             let name = if has_receiver { lexed.skip(at + 1) } else { at + 1 };
             let is_name = self.lexed.tokens.get(name).is_some_and(|name| name.kind != TokenKind::Mark);
@@ -183,7 +183,7 @@ impl<'a> Reader<'a, '_> {
         self.push(kind, attributes.map_or(at, |attributes| attributes.start), name, end, is_tested);
     }
 
-    /// `it("name", …)`, `it.each(…)("name", …)`, `it "name" do`, `@test "name" {`.
+    /// Reads `it("name", …)`, `it.each(…)("name", …)`, `it "name" do` or `@test "name" {`.
     fn call(&mut self, kind: RegionKind, at: usize, end: usize) {
         let mut open = end;
         loop {
@@ -213,7 +213,7 @@ impl<'a> Reader<'a, '_> {
         self.regions.push(Region { kind, name, line, start, end, parent: None, test: None, is_tested });
     }
 
-    /// Where the body ends: with its brace, or before the next line that is indented no further than the head.
+    /// Returns the end of the body: its brace, or the next line that is indented no further than the head.
     fn end(&self, head: usize, from: usize) -> usize {
         let tokens = &self.lexed.tokens;
         let first = (0..=head).rev().take(20).find(|&at| tokens[at].is_first).unwrap_or(head);

@@ -1,4 +1,4 @@
-//! Thresholds and commands of settings, scripts and the files of a CI, read from the words of their lines.
+//! Finds thresholds and commands in settings, scripts and CI files, by the words of their lines.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -53,7 +53,7 @@ pub(super) fn compare(changes: &[FileChange<'_>]) -> Vec<Weakening> {
     found
 }
 
-/// A line, without its comment.
+/// A line without its comment.
 struct Line<'a> {
     text: &'a str,
     number: usize,
@@ -65,7 +65,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
     lines.map(|(at, text)| Line { text, number: at + 1, tokens: lex(text, &WORDS.language).tokens }).collect()
 }
 
-/// A number that the checks have to reach. Where less is stricter, it is negative.
+/// A threshold of a check. Where a lower number is stricter, the value is negative.
 struct Demand<'a> {
     path: &'a str,
     name: &'a str,
@@ -112,7 +112,7 @@ fn lowered(old: &[Demand<'_>], new: &[Demand<'_>]) -> Vec<Weakening> {
         }
     }
     for was in moved {
-        // It moved into another file, or into the words of another tool.
+        // The threshold may have moved to another file or to another tool's word.
         match left.iter().position(|now| now.value >= was.value) {
             Some(at) => drop(left.remove(at)),
             None => found.push(was),
@@ -125,11 +125,11 @@ fn lowered(old: &[Demand<'_>], new: &[Demand<'_>]) -> Vec<Weakening> {
 /// A command that checks something.
 struct Command<'a> {
     words: Vec<&'a str>,
-    /// The line that hides its status, if one does.
+    /// The line that hides its status, if there is one.
     hidden_by: Option<&'a Line<'a>>,
 }
 
-/// Checks whose status counted before the change, and is ignored now.
+/// Finds checks whose status counted before the change and is ignored after it.
 fn swallowed(path: &str, before: &str, after: &str) -> Vec<Weakening> {
     let (before, after) = (lines(before), lines(after));
     let (old, new) = (commands(path, &before), commands(path, &after));
@@ -169,7 +169,7 @@ fn commands<'a>(path: &str, lines: &'a [Line<'a>]) -> Vec<Command<'a>> {
     found
 }
 
-/// Whether one of the commands of a line runs tests or looks at the source.
+/// Returns whether a command in a line runs tests or analyses the source.
 fn is_check(tokens: &[Token<'_>]) -> bool {
     tokens.split(|token| matches!(token.text, ";" | "|" | "&")).any(|command| {
         let words = command.iter().filter(|token| token.is_word()).map(|token| token.text.trim_start_matches('-'));
@@ -179,10 +179,10 @@ fn is_check(tokens: &[Token<'_>]) -> bool {
     })
 }
 
-/// For every line the one that lets its step or job go on after a failure: it is in the same block.
+/// Returns for each line the setting in its block that lets its step or job continue after a failure.
 fn ignored<'a>(lines: &'a [Line<'a>]) -> Vec<Option<&'a Line<'a>>> {
     let mut of = vec![None; lines.len()];
-    // Where the keys of a line begin, and whether it opens an item of a list.
+    // The column of a line's key, and whether the line opens a list item.
     let column = |line: &Line<'_>| {
         let opens_item = line.tokens.first().is_some_and(|first| first.is("-"));
         let key = line.tokens.get(usize::from(opens_item));

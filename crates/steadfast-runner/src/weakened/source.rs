@@ -1,4 +1,4 @@
-//! One side of a change: its files with their tests, and what each asserts.
+//! One side of a change: its files, their tests, and the assertions.
 
 use std::collections::HashSet;
 
@@ -8,25 +8,24 @@ use super::language::{Language, Place};
 use super::lex::{Lexed, lex};
 use super::region::{Region, RegionKind, innermost, regions};
 
-/// As many tokens show whether a test is the same under another name.
+/// The number of tokens that identify a renamed test.
 const MOST_TOKENS: usize = 500;
 
 #[derive(Debug)]
 pub(super) struct Source<'a> {
-    /// Where the file is after the change.
+    /// The path after the change.
     pub(super) path: &'a str,
-    /// Where it is on this side.
+    /// The path on this side.
     pub(super) own_path: &'a str,
     pub(super) place: Place,
     pub(super) lexed: Lexed<'a>,
     pub(super) language: &'static Language,
     pub(super) regions: Vec<Region<'a>>,
-    /// For every token the innermost region around it.
+    /// The innermost region around each token.
     innermost: Vec<Option<usize>>,
     pub(super) assertions: Vec<Assertion>,
 }
 
-/// A test of a side.
 #[derive(Debug)]
 pub(super) struct Test<'a> {
     pub(super) source: usize,
@@ -40,7 +39,7 @@ pub(super) struct Test<'a> {
 #[derive(Debug)]
 pub(super) struct Held<'a> {
     pub(super) source: usize,
-    /// The test that it is in, by its place in `Side::tests`.
+    /// The index of its test in `Side::tests`.
     pub(super) test: Option<usize>,
     pub(super) assertion: &'a Assertion,
 }
@@ -84,7 +83,7 @@ impl<'a> Source<'a> {
         self.innermost.get(token).copied().flatten()
     }
 
-    /// The lines that skip tests: of the whole file, and of each region.
+    /// Returns the lines that skip tests: of the whole file, and of each region.
     fn skips(&self) -> (Option<usize>, Vec<Option<usize>>) {
         let (mut file, mut own) = (None, vec![None; self.regions.len()]);
         for (at, token) in self.lexed.tokens.iter().enumerate() {
@@ -101,7 +100,7 @@ impl<'a> Source<'a> {
         (file.filter(|_| self.place > Place::Program), own)
     }
 
-    /// Marks that leave only some tests to run: the name of what is left, and the line.
+    /// Finds marks that restrict the run to some tests: the name of the test, and the line.
     pub(super) fn focuses(&self) -> Vec<(&'a str, usize)> {
         let name = |at: usize| self.region_at(at).map(|region| self.regions[region].name);
         let tokens = &self.lexed.tokens;
@@ -109,14 +108,13 @@ impl<'a> Source<'a> {
         marks.filter_map(|at| Some((name(at)?, tokens[at].line))).collect()
     }
 
-    /// The text of an assertion.
     pub(super) fn quote(&self, assertion: &Assertion) -> &'a str {
         let tokens = &self.lexed.tokens[assertion.span.clone()];
         let ends = tokens.first().zip(tokens.last()).map(|(first, last)| first.start..last.start + last.text.len());
         ends.and_then(|ends| self.lexed.text.get(ends)).unwrap_or_default()
     }
 
-    /// The names that are defined here, apart from tests.
+    /// Returns the names that this file defines, outside of tests.
     pub(super) fn defined(&self) -> impl Iterator<Item = Word> {
         let pairs = self.lexed.tokens.windows(2).enumerate();
         pairs.filter_map(|(at, pair)| {

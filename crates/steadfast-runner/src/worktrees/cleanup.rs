@@ -1,5 +1,5 @@
-//! What git remembers of the run's worktrees, and what it leaves when it is ended in the middle of something. What the
-//! user has is not looked at: a worktree of theirs on a disk that is not mounted right now is theirs all the same.
+//! Removes git's records of the run's worktrees, and the locks of git commands that were killed. It never prunes: a
+//! user's worktree on a disk that is not mounted now must stay.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use super::{QUICK, RunWorktrees, WorktreeError, file};
 
-/// Is there while branches are deleted, for which git locks what it has packed.
+/// Exists while branches are deleted. Git locks the packed references for that.
 const DELETING: &str = ".deleting";
 
-/// Whoever is still there has given back the lock of packed references by then, or written what it is about to make.
+/// The longest that a living git process holds the lock of packed references, or needs to name a new worktree.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl RunWorktrees {
-    /// Takes away the locks of whoever worked for this run before, and what git had only half made or half removed. To be
-    /// called when all of them are ended.
+    /// Removes the locks of this run's earlier processes, and worktrees that git half made or half removed. Call it
+    /// after all these processes have ended.
     pub fn unlock(&self) -> Result<(), WorktreeError> {
         self.forget_beginnings()?;
         let branches = self.common.join("refs/heads/steadfast");
@@ -27,7 +27,7 @@ impl RunWorktrees {
         }
         for one in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
             if one.is_half_made() {
-                // Git makes no other while this one is there.
+                // Git creates no other worktree while this one exists.
                 remove_dir(&one.git_dir)?;
                 continue;
             }
@@ -43,8 +43,8 @@ impl RunWorktrees {
         Ok(())
     }
 
-    /// What says of no worktree that it is its own is nobody's: git prunes that whenever it prunes. Where it is still
-    /// said that it is being made, whoever makes it says whose it is by the end of our patience.
+    /// Removes records that name no worktree, as `git worktree prune` does. A record that git is still creating gets
+    /// some time to name its worktree.
     fn forget_beginnings(&self) -> Result<(), WorktreeError> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -62,7 +62,8 @@ impl RunWorktrees {
         }
     }
 
-    /// The last of us was at it when it was ended. Whoever else holds it now has let it go by the end of our patience.
+    /// Removes the lock of packed references that a killed process of this run left. Another holder gets some time to
+    /// release it.
     fn unlock_packed(&self) -> Result<(), WorktreeError> {
         let lock = self.common.join("packed-refs.lock");
         let until = Instant::now() + PATIENCE;
@@ -75,7 +76,7 @@ impl RunWorktrees {
         Ok(())
     }
 
-    /// Deletes references, none of which has to be there.
+    /// Deletes references, if they exist.
     pub(super) fn delete(&self, references: &[&str]) -> Result<(), WorktreeError> {
         if references.is_empty() {
             return Ok(());
@@ -88,8 +89,8 @@ impl RunWorktrees {
         remove_file(&deleting)
     }
 
-    /// Has git forget the worktrees in these folders: all of them in one turn, because those that are made take turns, too,
-    /// and whoever removes one at a time comes too late when many are made.
+    /// Removes git's records of the worktrees in these folders. It takes the lock once for all of them, because taking
+    /// it for each is too slow while many worktrees are made.
     pub(super) fn forget(&self, folders: &[PathBuf]) -> Result<(), WorktreeError> {
         let _alone = self.alone();
         for folder in folders {
@@ -99,11 +100,11 @@ impl RunWorktrees {
     }
 
     fn forget_one(&self, folder: &Path) -> Result<(), WorktreeError> {
-        // Git calls it like its folder, unless another is called so.
+        // Git names the record after the folder, unless that name is taken.
         let likely = folder.file_name().map(|name| self.common.join("worktrees").join(name));
         match likely.map(Remembered::read) {
             Some(Some(one)) if one.folder == folder => return remove_dir(&one.git_dir),
-            // Under another name it goes at the end of the run; until then git makes the next in its place.
+            // A record with another name is removed at the end of the run.
             Some(None) => return Ok(()),
             _ => {}
         }
@@ -113,12 +114,12 @@ impl RunWorktrees {
         Ok(())
     }
 
-    /// The same for all of the run's.
+    /// Removes git's records of all worktrees of the run.
     pub(super) fn forget_all(&self) -> Result<(), WorktreeError> {
         for one in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
             remove_dir(&one.git_dir)?;
         }
-        // As git does; when another is in there it stays.
+        // Fails if another worktree has a record there.
         let _ = fs::remove_dir(self.common.join("worktrees"));
         Ok(())
     }
@@ -129,23 +130,23 @@ impl RunWorktrees {
     }
 }
 
-/// One of git's own folders for worktrees.
+/// Git's record of a worktree.
 struct Remembered {
     git_dir: PathBuf,
-    /// Where the worktree lies.
+    /// The folder of the worktree.
     folder: PathBuf,
 }
 
 impl Remembered {
     fn read(git_dir: PathBuf) -> Option<Self> {
         let said = fs::read_to_string(git_dir.join("gitdir")).ok()?;
-        // Git may write it as seen from here.
+        // Git may write a relative path.
         let link = git_dir.join(said.trim_end_matches('\n'));
         let folder = real(link.parent()?);
         Some(Self { git_dir, folder })
     }
 
-    /// As git calls it until it has made all of it.
+    /// Git locks a worktree with this reason until it is complete.
     fn is_half_made(&self) -> bool {
         fs::read_to_string(self.git_dir.join("locked")).is_ok_and(|why| why.trim_end() == "initializing")
     }
@@ -156,7 +157,7 @@ impl Remembered {
     }
 }
 
-/// Git's own folder of the worktree in `folder`, which is whole.
+/// Returns git's record of the complete worktree in `folder`.
 pub(super) fn git_dir(folder: &Path) -> Result<PathBuf, WorktreeError> {
     let link = folder.join(".git");
     let said = fs::read_to_string(&link).map_err(file(&link))?;
@@ -164,7 +165,7 @@ pub(super) fn git_dir(folder: &Path) -> Result<PathBuf, WorktreeError> {
     dir.ok_or(WorktreeError::Unreadable(said))
 }
 
-/// Without symbolic links on the way to it: the folder itself need not be there.
+/// Resolves symbolic links in the parents of a folder. The folder itself need not exist.
 fn real(folder: &Path) -> PathBuf {
     match (folder.parent().and_then(|parent| fs::canonicalize(parent).ok()), folder.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
@@ -180,7 +181,7 @@ fn is_lock(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("lock"))
 }
 
-/// The run's branch, or one of its units.
+/// Returns whether a path belongs to the run's branch or to a branch of its units.
 fn is_of(path: &Path, run: &str) -> bool {
     let rest = path.file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix(run));
     rest.is_some_and(|rest| rest.starts_with(['.', '-']))

@@ -1,4 +1,4 @@
-//! From a unit's commit to the run's branch: nothing reaches it that was not checked as it lands there.
+//! Lands a unit's commit on the run's branch. Only trees that passed their checks get there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,19 @@ use super::cleanup::{git_dir, remove_file};
 use super::submodule::Before;
 use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, file, reference};
 
-/// The worktree in which what is to land is checked. No unit is called like that: names do not begin with a dot.
+/// The worktree for checks of a candidate. No unit has this name, because names of units do not begin with a dot.
 const CHECKED_IN: &str = ".merge";
 
-/// Is in git's own folder of a worktree while something is merged into its files.
+/// Exists in git's record of a worktree while a merge into its files runs.
 const MERGING: &str = "steadfast-merging";
 
-/// What is to land, and what the merge commit says of it.
+/// The unit to land, and the content of its merge commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Landing {
     pub unit: String,
     pub title: String,
-    /// The token of the lease it is landed under.
+    /// The token of the unit's lease.
     pub lease: u64,
-    /// The unit's commit.
     pub head: String,
 }
 
@@ -29,16 +28,16 @@ pub struct Landing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub commit: String,
-    /// The tip it was made for.
+    /// The tip of the branch that it was made for.
     pub onto: String,
-    /// Its tree is the one the unit was checked on.
+    /// The unit's checks ran on this very tree.
     pub same_tree: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
     Clean(Candidate),
-    /// The files in which both sides differ.
+    /// The files in conflict.
     Conflict(Vec<String>),
 }
 
@@ -48,14 +47,14 @@ impl RunWorktrees {
         self.candidate_onto(&reference(&self.branch()), landing)
     }
 
-    /// The same, as if another had landed before.
+    /// Does the same, on top of a candidate that has not landed yet.
     pub fn candidate_after(&self, before: &Candidate, landing: &Landing) -> Result<Merge, WorktreeError> {
         self.candidate_onto(&before.commit, landing)
     }
 
     fn candidate_onto(&self, tip: &str, landing: &Landing) -> Result<Merge, WorktreeError> {
         let Landing { unit, title, lease, head } = landing;
-        // The last of them is both ends again, and where they parted: without a common past nothing.
+        // The last argument prints both ends and their merge base. Without a common history there is none.
         let asked = [format!("{tip}^{{commit}}"), format!("{head}^{{tree}}"), format!("{tip}...{head}")];
         let said = self.git().call("rev-parse").args(asked).answer(QUICK)?;
         let (Some(onto), Some(own)) = (said.lines().next(), said.lines().nth(1)) else {
@@ -87,7 +86,7 @@ impl RunWorktrees {
         Ok(Merge::Clean(Candidate { commit, onto, same_tree }))
     }
 
-    /// The candidate's files, in a worktree of their own. What git ignores stays from one to the next.
+    /// Lays out the candidate's files in their own worktree. Ignored files stay from one candidate to the next.
     pub fn lay_out(&self, candidate: &Candidate) -> Result<PathBuf, WorktreeError> {
         let folder = self.folder.join(CHECKED_IN);
         if self.laid_out.load(Ordering::Relaxed) || self.is_whole(&folder) {
@@ -104,13 +103,13 @@ impl RunWorktrees {
         Ok(folder)
     }
 
-    /// Whether the files of the candidate are still as they were laid out.
+    /// Returns whether the candidate's files are unchanged since they were laid out.
     pub fn is_as_laid_out(&self) -> Result<bool, WorktreeError> {
         let status = self.in_worktree(&self.folder.join(CHECKED_IN)).call("status");
         Ok(status.args(["--porcelain", "--untracked-files=normal"]).answer(CHECKOUT)?.is_empty())
     }
 
-    /// Moves the run's branch, if it is still where the candidate was made for. Whether it was.
+    /// Moves the run's branch to the candidate, if the branch has not moved meanwhile. Returns whether it did.
     pub fn land(&self, candidate: &Candidate) -> Result<bool, WorktreeError> {
         let Candidate { commit, onto, .. } = candidate;
         let branch = reference(&self.branch());
@@ -123,7 +122,7 @@ impl RunWorktrees {
         }
     }
 
-    /// The units that have landed since `base`, with their merge commits, the newest first.
+    /// Returns the units that landed since `base` with their merge commits, newest first.
     pub fn landed(&self, base: &str) -> Result<Vec<(String, String)>, WorktreeError> {
         let range = format!("{base}..{}", reference(&self.branch()));
         let format = "--format=%H %(trailers:key=Steadfast-Unit,valueonly,separator=%x20)";
@@ -135,7 +134,7 @@ impl RunWorktrees {
             .collect())
     }
 
-    /// Brings what landed meanwhile into a unit's worktree, with the conflict in its files. Returns those.
+    /// Merges landed work into a unit's worktree. Returns the files in conflict, which keep their markers.
     pub fn bring_in(&self, unit: &str) -> Result<Vec<String>, WorktreeError> {
         let folder = self.unit_folder(unit);
         if self.is_merging(&folder) {
@@ -149,7 +148,7 @@ impl RunWorktrees {
         self.unmerged(&folder)
     }
 
-    /// A merge that was ended before its end is undone: the unit's own work was committed before it began.
+    /// Undoes a merge that was killed. The unit's own work was committed before the merge.
     pub(super) fn undo_half_a_merge(&self, folder: &Path) -> Result<(), WorktreeError> {
         let mark = git_dir(folder)?.join(MERGING);
         if mark.exists() {

@@ -1,9 +1,9 @@
-/// An id as part of a branch and of a folder. Two ids that differ have two names.
+/// Turns an id into a part of a branch name and of a folder name. Different ids give different names.
 pub(super) fn plain(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name: String = id.chars().take(40).map(|c| if is_plain(c) { c } else { '-' }).collect();
     let trimmed = name.trim_matches('.').replace("..", "-");
-    // Git takes no name that ends like one of its locks, and some systems take two cases for one.
+    // Git rejects names that end like its locks, and some file systems ignore case.
     let same = trimmed == id && !trimmed.ends_with(".lock") && !id.chars().any(|c| c.is_ascii_uppercase());
     if same && !trimmed.is_empty() {
         return trimmed;

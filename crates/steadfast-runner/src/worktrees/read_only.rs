@@ -1,4 +1,4 @@
-//! What experts look at: a commit in a worktree of its own, and how commits differ.
+//! Worktrees for experts, with one commit each, and differences between commits.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::name::plain;
 use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, reference};
 
 impl RunWorktrees {
-    /// A commit's files in a worktree that nothing lands from. The name is one nobody else uses at this time.
+    /// Lays out a commit in a worktree that nothing lands from. The caller chooses a name that is not in use.
     pub fn read_only_worktree(&self, name: &str, commit: &str) -> Result<PathBuf, WorktreeError> {
         let folder = self.read_only_folder(name);
         self.make_room(&folder)?;
@@ -17,22 +17,22 @@ impl RunWorktrees {
         Ok(folder)
     }
 
-    /// Removes what was shown. Twice is once.
+    /// Removes the worktree, if it exists.
     pub fn remove_read_only(&self, name: &str) -> Result<(), WorktreeError> {
         self.make_room(&self.read_only_folder(name))
     }
 
-    /// No unit is called like that: names do not begin with a dot.
+    /// No unit has this folder, because names of units do not begin with a dot.
     fn read_only_folder(&self, name: &str) -> PathBuf {
         self.folder.join(format!(".look-{}", plain(name)))
     }
 
-    /// How two commits differ, as [`crate::experts::Diff`] reads it.
+    /// Returns the difference of two commits, for [`crate::experts::Diff`].
     pub fn diff(&self, from: &str, to: &str) -> Result<String, WorktreeError> {
         self.difference(&[from, to])
     }
 
-    /// What a commit has that the run's branch had not when its work began.
+    /// Returns the changes of a commit since it left the run's branch.
     pub fn diff_from_branch(&self, commit: &str) -> Result<String, WorktreeError> {
         self.difference(&[&format!("{}...{commit}", reference(&self.branch()))])
     }
@@ -41,23 +41,22 @@ impl RunWorktrees {
         Ok(difference(self.git(), range)?)
     }
 
-    /// The checkout the run was begun in.
+    /// Returns the checkout that the run was started in.
     pub fn checkout(&self) -> &Path {
         &self.checkout
     }
 
-    /// The tree of a commit.
     pub fn tree_of(&self, commit: &str) -> Result<String, WorktreeError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^{{tree}}")]).answer(QUICK)?)
     }
 
-    /// The commit before another, on its first line of parents.
+    /// Returns the first parent of a commit.
     pub fn parent(&self, commit: &str) -> Result<String, WorktreeError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^1")]).answer(QUICK)?)
     }
 }
 
-/// How two trees differ, as [`crate::experts::Diff`] reads it, whatever the user's settings for differences are.
+/// Returns the difference of two trees, for [`crate::experts::Diff`], independent of the user's diff settings.
 pub fn difference(git: GitCommand, range: &[&str]) -> Result<String, GitFailed> {
     let diff = git.setting("diff.suppressBlankEmpty=false").call("diff");
     let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);

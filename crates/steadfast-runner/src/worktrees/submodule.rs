@@ -1,5 +1,5 @@
-//! Submodules in the worktrees of a run: each has the content that the checkout of the run has, cloned from there. Nothing
-//! is fetched, and neither the user's submodules nor git's settings change. A unit that changes one is refused.
+//! Submodules in the worktrees of a run. Each is cloned from the checkout of the run, so nothing is fetched, and the
+//! user's submodules and git's settings stay as they are. A unit that changes a submodule is refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,13 @@ use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, file, remove_dir};
 /// The mode of a submodule in a tree.
 const MODE: &str = "160000";
 
-/// A submodule as a commit has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submodule {
     pub path: String,
     pub commit: String,
 }
 
-/// The submodules of a commit.
+/// Returns the submodules of a commit.
 pub fn submodules(git: GitCommand, commit: &str) -> Result<Vec<Submodule>, WorktreeError> {
     let listed = git.call("ls-tree").args(["-r", "-z", "--full-tree", commit]).answer(CHECKOUT)?;
     // `160000 commit ID\tPATH`
@@ -31,18 +30,18 @@ pub fn submodules(git: GitCommand, commit: &str) -> Result<Vec<Submodule>, Workt
     Ok(listed.split('\0').filter_map(read).collect())
 }
 
-/// Whether a checkout has content for a submodule.
+/// Returns whether a checkout has content for a submodule.
 pub fn has_content(checkout: &Path, module: &Submodule) -> bool {
     checkout.join(&module.path).join(".git").exists()
 }
 
-/// Whether the commit is there that a worktree would need.
+/// Returns whether the checkout has the commit that a worktree needs.
 pub fn has_commit(checkout: &Path, module: &Submodule) -> bool {
     let object = format!("{}^{{commit}}", module.commit);
     GitCommand::at(&checkout.join(&module.path)).call("cat-file").args(["-e", &object]).answer(QUICK).is_ok()
 }
 
-/// What happens to what an earlier attempt did in a submodule.
+/// The treatment of changes that an earlier attempt made in a submodule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Keep,
@@ -50,7 +49,7 @@ pub(super) enum Before {
 }
 
 impl RunWorktrees {
-    /// Those of the commit that the run begins with; units do not change them. Asked once.
+    /// Returns the submodules at the tip of the run's branch. Units cannot change them, so they are read once.
     fn modules(&self) -> Result<&[Submodule], WorktreeError> {
         if let Some(known) = self.modules.get() {
             return Ok(known);
@@ -60,7 +59,7 @@ impl RunWorktrees {
         Ok(self.modules.get_or_init(|| found))
     }
 
-    /// Gives a worktree the content of its submodules.
+    /// Fills the submodules of a worktree.
     pub(super) fn fill(&self, folder: &Path, before: Before) -> Result<(), WorktreeError> {
         self.fill_from(&self.checkout, folder, self.modules()?, before)
     }
@@ -75,7 +74,7 @@ impl RunWorktrees {
         for module in modules.iter().filter(|module| has_content(checkout, module)) {
             let (source, target) = (checkout.join(&module.path), folder.join(&module.path));
             if !is_below(&target, folder) {
-                // An agent put a link in its way: nothing is written there, and the unit is refused for it.
+                // An agent put a link here. Nothing is written through it, and the unit is refused.
                 continue;
             }
             let head =
@@ -84,12 +83,12 @@ impl RunWorktrees {
             if !is_there {
                 remove_dir(&target)?;
                 fs::create_dir_all(&target).map_err(file(&target))?;
-                // A clone of a folder on this disk: no server, no hooks and no template of anybody's.
+                // Cloning from a folder uses no server, no hooks and no template.
                 let clone = self.git().setting("core.hooksPath=/dev/null").call("clone");
                 let clone =
                     clone.args(["--quiet", "--shared", "--no-checkout", "--template=", "--no-recurse-submodules"]);
                 clone.args(["--"]).args([&source, &target]).answer(CHECKOUT)?;
-                // No agent pushes into the user's submodule by accident.
+                // Prevents an agent from pushing into the user's submodule by accident.
                 self.in_worktree(&target).call("remote").args(["remove", "origin"]).answer(QUICK)?;
             }
             if !is_there || before == Before::Reset {
@@ -103,7 +102,7 @@ impl RunWorktrees {
         Ok(())
     }
 
-    /// What `git add` is told, so that no other commit of a submodule is committed. Nothing where there are none.
+    /// Returns the arguments for `git add` that leave submodules out.
     pub(super) fn but_submodules(&self) -> Result<Vec<String>, WorktreeError> {
         let modules = self.modules()?;
         if modules.is_empty() {
@@ -113,8 +112,8 @@ impl RunWorktrees {
         Ok(["--".to_owned(), ":/".to_owned()].into_iter().chain(but).collect())
     }
 
-    /// The submodules that a unit's worktree changed: another commit, other content, a new one or one that is gone. To be
-    /// asked before its work is committed.
+    /// Returns the submodules that a unit's worktree changed: other commit, other content, new or gone. Call it before
+    /// the work is committed.
     pub fn changed_submodules(&self, unit: &str) -> Result<Vec<String>, WorktreeError> {
         let modules = self.modules()?;
         if modules.is_empty() {
@@ -127,7 +126,7 @@ impl RunWorktrees {
                 changed.push(module.path.clone());
             }
         }
-        // What git would commit, or the agent did.
+        // These are in the index, or the agent committed them.
         let tree = |name: &str| self.in_worktree(&folder).call("ls-files").args([name, "-z"]).answer(CHECKOUT);
         let staged = tree("--stage")?;
         let is_module = |line: &&str| line.starts_with(MODE);
@@ -158,7 +157,7 @@ impl RunWorktrees {
         Ok(head.ok().as_deref() != Some(&module.commit) || !status.answer(CHECKOUT)?.is_empty())
     }
 
-    /// The submodule that one of these files lies in, or is.
+    /// Returns the submodule that contains one of these files.
     pub fn submodule_of(&self, files: &[String]) -> Result<Option<String>, WorktreeError> {
         let modules = self.modules()?;
         let is_in = |file: &str, module: &Submodule| {
@@ -170,7 +169,7 @@ impl RunWorktrees {
     }
 }
 
-/// Whether no symbolic link leads out of the worktree on the way to a submodule.
+/// Returns whether the path to a submodule stays inside the worktree, without symbolic links.
 fn is_below(target: &Path, folder: &Path) -> bool {
     let real = |path: &Path| -> Option<PathBuf> { fs::canonicalize(path).ok() };
     let is_link = fs::symlink_metadata(target).is_ok_and(|found| found.is_symlink());

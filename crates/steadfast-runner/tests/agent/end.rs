@@ -85,7 +85,7 @@ fn a_program_that_is_not_there_was_not_started() {
     assert!(why.contains("/no/such/agent"), "{why}");
     let mut fixture = Fixture::of("");
     fixture.assignment.directory = "/no/such/folder".into();
-    assert_eq!(fixture.visit().departure.how, Departed::NotStarted("`/no/such/folder` is no folder".to_owned()));
+    assert_eq!(fixture.visit().departure.how, Departed::NotStarted("`/no/such/folder` is not a folder".to_owned()));
 }
 
 #[test]

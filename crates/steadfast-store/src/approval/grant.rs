@@ -1,4 +1,4 @@
-//! The whole of an approval: the signed record, the plan at its path, its seal, the gate. Each step may be done again.
+//! A complete approval: the signed record, the plan at its path, its seal, the gate. Each step can be repeated.
 
 use std::fs;
 use std::io;
@@ -13,14 +13,14 @@ use crate::draft::{Draft, draft};
 use crate::gate::{gates, open_and_unseal};
 use crate::marker::{with_marker, without_marker};
 use crate::place::Place;
-use crate::seal::{Held, copy_aside, target_of};
+use crate::seal::{LockedSeal, copy_aside, target_of};
 
-/// What a human said yes to, where and when.
+/// A human's yes: to which plan, where and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Consent<'a> {
     /// The gate that opens.
     pub scope: &'a GateScope,
-    /// Of the draft.
+    /// The hash of the draft.
     pub hash: &'a str,
     pub channel: Channel,
     pub session: Option<&'a SessionId>,
@@ -29,26 +29,28 @@ pub struct Consent<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// Where the plan is now.
+    /// The path of the written plan.
     pub path: PathBuf,
     pub record: ApprovalRecord,
-    /// Where a copy is of what stood there before, if that was something else.
+    /// The copy of the previous file at that path, if its content was different.
     pub kept: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
-    #[error("no draft of the hash `{}` is kept", short(.0))]
+    #[error("there is no draft with the hash `{}`", short(.0))]
     NoDraft(String),
-    #[error("the draft of the hash `{}` is not what was proposed any more", short(.0))]
+    #[error("the draft with the hash `{}` was changed after it was proposed", short(.0))]
     OtherDraft(String),
-    #[error("the approval's profile is `hardened`: run `steadfast plan approve {}` in a terminal", short(.0))]
+    #[error("the approval profile is `hardened`: run `steadfast plan approve {}` in a terminal", short(.0))]
     Terminal(String),
-    #[error("the user's state folder is not known, and with it the key")]
+    #[error("the approval key cannot be found: the user's state folder is unknown")]
     NoUserState,
     #[error(transparent)]
     Signing(#[from] SigningError),
-    #[error("`{0}` is no place for a plan: it is not in the checkout, a link leads it elsewhere, or it is git's")]
+    #[error(
+        "a plan cannot be written to `{0}`: it is outside the checkout, behind a link that leads outside, or in `.git`"
+    )]
     Outside(String),
     #[error("the approved plan cannot be written to `{}`: {source}", path.display())]
     Plan { path: PathBuf, source: io::Error },
@@ -62,10 +64,11 @@ fn short(hash: &str) -> &str {
     hash.get(..DraftLine::SHORT).unwrap_or(hash)
 }
 
-/// Approves the draft of a hash in the default profile, for a yes that was seen by a hook. In the hardened profile
-/// nothing is done: a yes counts there only when it is signed in a terminal.
+/// Approves a draft in the default profile, for a yes that a hook saw. In the hardened profile it returns an error, because
+/// only a yes signed in a terminal counts there.
 ///
-/// `hash_of` says which hash a draft has by its text: what is approved is what was read, not what bears its name.
+/// `hash_of` computes the hash from a draft's text, so that the approved text is the one that was read, not just a file with
+/// the right name.
 pub fn grant(
     place: &Place,
     profile: Profile,
@@ -82,8 +85,8 @@ pub fn grant(
     }
 }
 
-/// Approves the draft of a hash: signs, writes the plan with its marker, renews its seal, opens the gate. Whoever dies
-/// in between leaves the gate closed and may begin again: a record that is real stays as it is.
+/// Approves a draft: signs it, writes the plan with its marker, renews its seal, opens the gate. If the process dies in
+/// between, the gate stays closed and the approval can be repeated: an existing valid record is kept.
 pub fn grant_signed(
     place: &Place,
     yes: &Consent<'_>,
@@ -95,8 +98,8 @@ pub fn grant_signed(
         return Err(GrantError::OtherDraft(yes.hash.to_owned()));
     }
     let root = PathBuf::from(&draft.worktree);
-    // Before anything is signed: a yes to a plan that cannot be written would be half a yes.
-    let target = target_of(&root, &draft.path).filter(|target| is_theirs(&target.path));
+    // Check the path before signing: a signed approval of a plan that cannot be written would be half an approval.
+    let target = target_of(&root, &draft.path).filter(|target| is_outside_git_dir(&target.path));
     let target = target.ok_or_else(|| GrantError::Outside(draft.path.clone()))?;
     let known = signer.verifier().and_then(|verifier| valid_approval(place, yes.hash, &verifier));
     let record = match known {
@@ -104,8 +107,8 @@ pub fn grant_signed(
         None => write_approval(place, record(&draft, yes, signer.profile()), signer)?,
     };
     let path = root.join(&target.path);
-    // Until the seals know of it, it is a change like any other, and somebody could put back what was there before.
-    let seals = hold_seals(place, &root, yes.scope);
+    // Until the seals are renewed, the new plan looks like a forbidden change, and another process could undo it.
+    let seals = lock_seals(place, &root, yes.scope);
     let kept =
         write_plan(place, &path, &draft, &record).map_err(|source| GrantError::Plan { path: path.clone(), source })?;
     for seal in &seals {
@@ -116,8 +119,8 @@ pub fn grant_signed(
     Ok(Granted { path, record, kept })
 }
 
-/// A plan is no hook of git's.
-fn is_theirs(path: &str) -> bool {
+/// Rejects paths inside `.git`, where a plan could become a git hook.
+fn is_outside_git_dir(path: &str) -> bool {
     !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
@@ -134,36 +137,36 @@ fn record(draft: &Draft, yes: &Consent<'_>, profile: Profile) -> ApprovalRecord 
     }
 }
 
-/// Another gate of the same checkout may have sealed the path, too.
-fn hold_seals(place: &Place, root: &Path, scope: &GateScope) -> Vec<Held> {
+/// Locks the seals of all gates of this checkout, because another gate may have sealed the same path.
+fn lock_seals(place: &Place, root: &Path, scope: &GateScope) -> Vec<LockedSeal> {
     let others = gates(place).into_iter().filter(|gate| Path::new(&gate.root) == root).map(|gate| gate.scope);
-    others.filter(|other| other != scope).chain([scope.clone()]).map(|scope| Held::take(place, &scope)).collect()
+    others.filter(|other| other != scope).chain([scope.clone()]).map(|scope| LockedSeal::lock(place, &scope)).collect()
 }
 
-/// A copy of what stood there is kept, if it is not this plan.
+/// Writes the plan. Keeps a copy of the previous file, unless it is this plan.
 fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord) -> io::Result<Option<PathBuf>> {
     let text = with_marker(&draft.text, draft.format, record.at);
-    let Some(found) = there(path)? else {
+    let Some(found) = metadata_if_exists(path)? else {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         return replace_durably(path, text.as_bytes(), Access::Usual).map(|()| None);
     };
     if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something stands there that is no file"));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path exists and is not a file"));
     }
-    // What is longer is not this plan.
+    // A much longer file cannot be this plan.
     let is_near = found.len() <= text.len() as u64 + 256;
-    let standing = if is_near { fs::read(path)? } else { Vec::new() };
-    if is_near && standing == text.as_bytes() {
+    let existing = if is_near { fs::read(path)? } else { Vec::new() };
+    if is_near && existing == text.as_bytes() {
         return Ok(None);
     }
-    let is_this = is_near && without_marker(&String::from_utf8_lossy(&standing)) == without_marker(&text);
+    let is_this = is_near && without_marker(&String::from_utf8_lossy(&existing)) == without_marker(&text);
     let kept = if is_this { None } else { copy_aside(place, path, record.at)? };
     replace_durably(path, text.as_bytes(), Access::Mode(found.mode())).map(|()| kept)
 }
 
-fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {
+fn metadata_if_exists(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

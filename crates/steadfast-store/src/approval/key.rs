@@ -11,7 +11,7 @@ use sha2::Sha256;
 
 const LENGTH: usize = 32;
 
-/// Where the key of the default profile is, made or not. No agent needs it.
+/// The path of the default profile's key, which may not exist yet. No agent needs to read it.
 pub fn approval_key(user_state: &Path) -> PathBuf {
     user_state.join("approval.key")
 }
@@ -19,16 +19,16 @@ pub fn approval_key(user_state: &Path) -> PathBuf {
 pub(super) struct Key([u8; LENGTH]);
 
 impl Key {
-    /// The key as it is; an error of kind `NotFound` where there is none.
+    /// Reads the key. Returns an error of kind `NotFound` if there is none.
     pub(super) fn read(user_state: &Path) -> io::Result<Self> {
         let bytes = fs::read(approval_key(user_state))?;
-        // One that was cut off is not replaced silently: every approval hangs on it.
+        // A damaged key is an error and is not replaced silently: every approval depends on it.
         let key =
             bytes.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not 32 bytes long"))?;
         Ok(Self(key))
     }
 
-    /// The key, made at first need. Of two who make it at once, one does.
+    /// Returns the key and creates it if needed. If two processes create it at the same time, both get the same key.
     pub(super) fn make(user_state: &Path) -> io::Result<Self> {
         match Self::read(user_state) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -58,9 +58,9 @@ impl Key {
         self.mac(bytes).map(|mac| hex(&mac.finalize().into_bytes()))
     }
 
-    /// In a time that says nothing about the right one.
+    /// Compares in constant time, so that the duration says nothing about the expected signature.
     pub(super) fn is_signed(&self, bytes: &[u8], signature: &str) -> bool {
-        let said = from_hex(signature);
-        self.mac(bytes).zip(said).is_some_and(|(mac, said)| mac.verify_slice(&said).is_ok())
+        let given = from_hex(signature);
+        self.mac(bytes).zip(given).is_some_and(|(mac, given)| mac.verify_slice(&given).is_ok())
     }
 }

@@ -10,26 +10,26 @@ use super::key::{Key, approval_key};
 use crate::file::{file_name, replace_in_folder};
 use crate::place::Place;
 
-/// A human's yes to the plan of one hash.
+/// A human's signed yes to the plan with one hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRecord {
-    /// Over what was authored, in hexadecimal.
+    /// The hash of the authored text, in hexadecimal.
     pub hash: String,
-    /// Where the plan is written, from the root of the checkout.
+    /// The path of the plan from the root of the checkout.
     pub path: String,
     pub worktree: String,
     pub at: Millis,
     pub channel: Channel,
-    /// Where it was said; in a terminal of one's own there is no session.
+    /// The session in which the human approved; none in the human's own terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub profile: Profile,
-    /// Over everything above: in hexadecimal, or as `ssh-keygen` writes it.
+    /// The signature over all fields above: hexadecimal, or the output of `ssh-keygen`.
     #[serde(default)]
     pub signature: String,
 }
 
-/// What is signed of a record, in this order. A field more is another signature.
+/// The signed fields of a record, in this order. Adding a field makes old signatures invalid.
 #[derive(Serialize)]
 struct Signed<'a> {
     hash: &'a str,
@@ -43,15 +43,15 @@ struct Signed<'a> {
 }
 
 impl ApprovalRecord {
-    /// The bytes that are signed: the record as JSON, without its signature.
+    /// Returns the bytes to sign: the record as JSON, without its signature.
     pub fn signed_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let Self { hash, path, worktree, at, channel, session, profile, signature: _ } = self;
         let (at, channel, profile) = (*at, *channel, *profile);
         serde_json::to_vec(&Signed { hash, path, worktree, at, channel, session: session.as_ref(), profile })
     }
 
-    /// Whether its signature is real, of the profile that is asked for. The default key cannot stand in for the
-    /// hardened profile, nor the other way round.
+    /// Checks the signature in the profile of the verifier. A record of the default profile is invalid in the hardened one,
+    /// and the reverse.
     pub fn is_valid(&self, verifier: &Verifier<'_>) -> bool {
         self.profile == verifier.profile()
             && self.signed_bytes().is_ok_and(|bytes| match verifier {
@@ -63,22 +63,23 @@ impl ApprovalRecord {
     }
 }
 
-/// Who signs. Processes are started elsewhere: the hardened profile brings what `ssh-keygen -Y sign` is asked with.
+/// Signs records. This crate starts no process: for the hardened profile the caller passes a function that runs
+/// `ssh-keygen -Y sign`.
 #[derive(Clone, Copy)]
 pub enum Signer<'a> {
-    /// With the key in the user's own state, which is made at first need.
+    /// Signs with the key in the user's own state, which is created if needed.
     Default { user_state: &'a Path },
-    /// Given the bytes, the signature.
+    /// Returns the signature of the bytes.
     Hardened(&'a dyn Fn(&[u8]) -> io::Result<String>),
 }
 
-/// Who can tell a signature.
+/// Verifies signatures.
 #[derive(Clone, Copy)]
 pub enum Verifier<'a> {
     Default {
         user_state: &'a Path,
     },
-    /// Given the bytes and the signature, whether it is real.
+    /// Takes the bytes and the signature, and returns true if the signature is valid.
     Hardened(&'a dyn Fn(&[u8], &str) -> bool),
 }
 
@@ -90,7 +91,7 @@ impl<'a> Signer<'a> {
         }
     }
 
-    /// Who can tell its signatures; of the hardened profile it is somebody else.
+    /// Returns the verifier of these signatures. The hardened profile has a separate one.
     pub(super) fn verifier(&self) -> Option<Verifier<'a>> {
         match *self {
             Self::Default { user_state } => Some(Verifier::Default { user_state }),
@@ -141,7 +142,7 @@ pub enum SigningError {
     Record(#[source] io::Error),
 }
 
-/// Signs a record and keeps it, in the signer's profile. It is on the disk when this returns.
+/// Signs a record in the signer's profile and stores it. When this returns, the record is on the disk.
 pub fn write_approval(
     place: &Place,
     record: ApprovalRecord,
@@ -155,14 +156,14 @@ pub fn write_approval(
     kept.map(|()| record).map_err(SigningError::Record)
 }
 
-/// What is kept about this hash, real or not.
+/// Returns the stored record of this hash, with a valid signature or not.
 pub fn approval_record(place: &Place, hash: &str) -> Option<ApprovalRecord> {
     let bytes = fs::read(path(place, hash)).ok()?;
-    // A real record under the name of another plan is none of that plan.
+    // A valid record that was copied under the name of another plan does not approve that plan.
     serde_json::from_slice::<ApprovalRecord>(&bytes).ok().filter(|record| record.hash == hash)
 }
 
-/// The approval of this hash, if its signature is real.
+/// Returns the approval of this hash, if its signature is valid.
 pub fn valid_approval(place: &Place, hash: &str, verifier: &Verifier<'_>) -> Option<ApprovalRecord> {
     approval_record(place, hash).filter(|record| record.is_valid(verifier))
 }

@@ -9,35 +9,35 @@ use crate::marker::has_marker;
 use crate::place::Place;
 use crate::seal::{SealedText, sealed_text};
 
-/// A plan's file that is larger is not looked into.
+/// The maximum size of a plan file to search for a marker.
 const BOUND: u64 = 4 << 20;
 
-/// The plan that is asked about.
+/// The plan whose approval the caller asks about.
 #[derive(Clone, Debug)]
 pub struct ApprovalQuery<'a> {
-    /// Over what was authored; a plain list of tasks has none.
+    /// The hash of the authored text; a plain list of tasks has none.
     pub hash: Option<&'a str>,
-    /// Its file, if it has one, from the root of the checkout or of the system.
+    /// The path of its file, if it has one: absolute, or from the root of the checkout.
     pub path: Option<&'a str>,
     pub added_by: AddedBy,
-    /// `[approval] required`.
+    /// The setting `approval.required`.
     pub required: bool,
     pub now: Millis,
 }
 
-/// How a plan stands with its human: by the signed record, and without one by what its file says.
-pub fn approval_of(place: &Place, asked: &ApprovalQuery<'_>, verifier: &Verifier<'_>) -> Approval {
-    if asked.hash.is_some_and(|hash| valid_approval(place, hash, verifier).is_some()) {
+/// Returns the approval status of a plan: from the signed record, else from the marker in its file.
+pub fn approval_of(place: &Place, query: &ApprovalQuery<'_>, verifier: &Verifier<'_>) -> Approval {
+    if query.hash.is_some_and(|hash| valid_approval(place, hash, verifier).is_some()) {
         return Approval::Approved;
     }
-    if let Some(path) = asked.path.filter(|path| file_has_marker(place, path)) {
-        return match began_while_closed(place, path, asked.now) {
+    if let Some(path) = query.path.filter(|path| file_has_marker(place, path)) {
+        return match began_while_closed(place, path, query.now) {
             true => Approval::Forged,
             false => Approval::Unsigned,
         };
     }
-    let by_agent = asked.required && asked.added_by == AddedBy::Agent;
-    match by_agent || asked.hash.is_some_and(|hash| draft(place, hash).is_some()) {
+    let by_agent = query.required && query.added_by == AddedBy::Agent;
+    match by_agent || query.hash.is_some_and(|hash| draft(place, hash).is_some()) {
         true => Approval::Required,
         false => Approval::NotRequired,
     }
@@ -49,7 +49,7 @@ fn file_has_marker(place: &Place, path: &str) -> bool {
     is_read && fs::read(path).is_ok_and(|bytes| has_marker(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Whether a gate of this checkout is closed, and had sealed the file without a marker.
+/// Checks for a closed gate of this checkout that sealed the file without a marker.
 fn began_while_closed(place: &Place, path: &str, now: Millis) -> bool {
     let worktree = place.worktree();
     let is_here = |scope: &GateScope, root: &str| match scope {

@@ -278,7 +278,7 @@ fn in_the_hardened_profile_a_hook_approves_nothing_and_says_where() {
     world.close();
     let refused = grant(&world.place, Profile::Hardened, Some(&world.user), &world.yes(), &|_| unreachable!());
     let said = format!(
-        "the approval's profile is `hardened`: run `steadfast plan approve {}` in a terminal",
+        "the approval profile is `hardened`: run `steadfast plan approve {}` in a terminal",
         &world.draft.hash[..8]
     );
     assert_eq!(refused.unwrap_err().to_string(), said);

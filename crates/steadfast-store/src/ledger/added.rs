@@ -1,5 +1,5 @@
-//! Tasks that were added to the plan of a spec. Their ids, `+1` and `+2`, are not the author's. They stay when the spec is
-//! loaded again, and the open tasks of a plain list become such tasks when a spec is loaded.
+//! Tasks that were added to a plan compiled from a spec. Their ids, `+1` and `+2`, cannot collide with the author's. They
+//! stay when the spec is loaded again. When a spec is loaded, the open tasks of the plain list become such tasks.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::{Ledger, LedgerError, plan, run, spec, task};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// What the id of an added task begins with.
+/// The first character of an added task's id.
 pub(super) const ADDED: char = '+';
 
-/// A task of the plain list that is one of the plan now.
+/// A task that was moved from the plain list into a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
     pub before: TaskId,
@@ -24,8 +24,8 @@ pub struct Joined {
 }
 
 impl Ledger {
-    /// Moves what is not done in the plain list of a worktree into this plan of it. A plan that a run works off is left as
-    /// it is: the list joins it when the run is over.
+    /// Moves the unfinished tasks of a worktree's plain list into this plan. Does nothing while a run works on the plan: the
+    /// list joins it when the run has ended.
     pub fn join_list(&mut self, worktree: &str, plan: &PlanId, now: Millis) -> Result<Vec<Joined>, LedgerError> {
         self.write(|transaction| {
             plan::require(transaction, plan)?;
@@ -37,7 +37,7 @@ impl Ledger {
     }
 }
 
-/// `+1`, or one more than the highest that is there.
+/// Returns `+1`, or one more than the highest existing number.
 pub(super) fn free_id(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
     let number = |id: &TaskId| id.as_str().strip_prefix(ADDED)?.parse::<u64>().ok();
     let highest = task::ids(connection, plan)?.iter().filter_map(number).max().unwrap_or(0);
@@ -66,8 +66,8 @@ pub(super) fn join_list(
         if moved.is_empty() {
             continue;
         }
-        wait_as_before(transaction, &list, plan, &moved)?;
-        hand_over(transaction, &list, plan, now)?;
+        copy_dependencies(transaction, &list, plan, &moved)?;
+        transfer_owner(transaction, &list, plan, now)?;
         for id in moved.keys() {
             let which = params![list, id];
             transaction.run("DELETE FROM evidence WHERE plan = ?1 AND task = ?2", which)?;
@@ -82,8 +82,8 @@ pub(super) fn join_list(
     Ok(joined)
 }
 
-/// Copies the added tasks of a plan into the one that replaces it. Where the author uses the id of an added task now, the
-/// added one gets the next free id.
+/// Copies the added tasks of a plan into the plan that replaces it. If the author now uses the id of an added task, the
+/// added task gets the next free id.
 pub(super) fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> Result<(), Fault> {
     let mut ids = BTreeMap::new();
     let mut taken = Vec::new();
@@ -100,7 +100,7 @@ pub(super) fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &
         copy(transaction, before, &id, plan, &new)?;
         ids.insert(id, new);
     }
-    wait_as_before(transaction, before, plan, &ids)
+    copy_dependencies(transaction, before, plan, &ids)
 }
 
 fn select(connection: &Connection, plan: &PlanId, condition: &str) -> Result<Vec<TaskId>, Fault> {
@@ -111,7 +111,7 @@ fn select(connection: &Connection, plan: &PlanId, condition: &str) -> Result<Vec
     )
 }
 
-/// A task with its evidence and what its check stands for, under another id in another plan.
+/// Copies a task with its evidence and the definition of its check to another plan and id.
 fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, new: &TaskId) -> Result<(), Fault> {
     let ids = params![from, id, to, new];
     transaction.run(
@@ -142,8 +142,8 @@ fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, 
     )
 }
 
-/// Copied tasks wait for what they waited for, where it is in the plan: under its new id, or as one of the author's.
-fn wait_as_before(
+/// Copies the dependencies of copied tasks, as far as the other task is in the plan, under its new id or as an authored one.
+fn copy_dependencies(
     transaction: &Transaction<'_>,
     from: &PlanId,
     to: &PlanId,
@@ -155,7 +155,7 @@ fn wait_as_before(
     for (id, new) in ids {
         let rows = statement.query_map(params![from, id], |row| task_id(row, 0))?;
         let before: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
-        // The rest of a list is done; what has the same id in the plan is another task.
+        // The other tasks of a list are done. A task with the same id in the plan is a different one.
         let kept: Vec<TaskId> = before
             .into_iter()
             .filter_map(|id| ids.get(&id).cloned().or(if is_list { None } else { Some(id) }))
@@ -165,8 +165,8 @@ fn wait_as_before(
     Ok(())
 }
 
-/// Who works on the list works on the plan, unless that has an owner.
-fn hand_over(transaction: &Transaction<'_>, list: &PlanId, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+/// Makes the owner of the list the owner of the plan, unless the plan has one.
+fn transfer_owner(transaction: &Transaction<'_>, list: &PlanId, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = ?3
              WHERE id = ?2 AND owner IS NULL AND (SELECT owner FROM plan WHERE id = ?1) IS NOT NULL",

@@ -1,7 +1,7 @@
-//! The one door for what is written into the ledger: a text that is bound to a statement goes without its secrets.
+//! Redacts every text before it is bound to a statement, so that no secret gets into the ledger.
 //!
-//! The values of a statement come as an array or in `params!`, and [`super::connection`] takes nothing else. What it looks for passes the same door as what it keeps, so a
-//! row is found by the text it was kept under.
+//! The values of a statement come as an array or in `params!`; [`super::connection`] accepts nothing else. Search values are
+//! redacted, too, so a row is found by the text under which it was stored.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ use super::learning::{LearningKind, LearningSource, LearningStatus};
 use super::session_state::SessionStatus;
 use super::step::Key;
 
-/// What can be bound.
+/// A value that can be bound to a statement.
 pub(in crate::ledger) trait Bind {
     fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
 }
 
-/// A value on its way into a statement.
+/// Adapts a [`Bind`] value for rusqlite.
 pub(in crate::ledger) struct Bound<'a, T: Bind + ?Sized> {
     value: &'a T,
 }
@@ -46,12 +46,11 @@ macro_rules! params {
 
 pub(in crate::ledger) use params;
 
-/// A text that is used as it is: a path, or what is executed or compared. Shown, it is redacted like any other.
+/// A text that is stored unredacted: a path, or something that is executed or compared. It is redacted when it is shown.
 #[derive(Debug)]
 pub(in crate::ledger) struct AsGiven<'a>(pub(in crate::ledger) &'a str);
 
-/// A document of [`super::column::text`], whose strings went without their secrets already, or of
-/// [`super::column::exact`].
+/// A JSON document from [`super::column::text`], which has redacted its strings, or from [`super::column::exact`].
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::ledger) struct Json(pub(in crate::ledger) String);
 
@@ -97,7 +96,7 @@ impl Bind for Json {
     }
 }
 
-/// Ids, and the words of our enums.
+/// Implements [`Bind`] for ids and enums, by their text.
 macro_rules! by_text {
     ($($kind:ty),*) => {
         $(impl Bind for $kind {
@@ -113,7 +112,7 @@ by_text!(AddedBy, Course, EvidenceClass, FindingSeverity, Host, Level, LoopEnd, 
 by_text!(Status, StepKind, TaskKind, TaskType, UnitStatus);
 by_text!(Key, LearningKind, LearningSource, LearningStatus, SessionStatus);
 
-/// What holds no text.
+/// Implements [`Bind`] for types without text.
 macro_rules! plain {
     ($($kind:ty),*) => {
         $(impl Bind for $kind {
@@ -132,7 +131,7 @@ impl Bind for Millis {
     }
 }
 
-/// Columns hold signed numbers. No count of ours comes near the border.
+/// Implements [`Bind`] for counts. SQLite's numbers are signed, but our counts never reach the limit.
 macro_rules! count {
     ($($kind:ty),*) => {
         $(impl Bind for $kind {

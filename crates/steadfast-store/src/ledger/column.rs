@@ -1,4 +1,4 @@
-//! Our words and numbers in the columns of a row.
+//! Conversions between our types and the columns of a row.
 
 use rusqlite::Row;
 use rusqlite::types::Type;
@@ -9,10 +9,10 @@ use super::bind::Json;
 use steadfast_redact::redact_json;
 
 #[derive(Debug, Error)]
-#[error("`{0}` is none of the words that can stand here")]
+#[error("unknown value `{0}`")]
 struct ForeignWord(String);
 
-/// One of `all`, by its name.
+/// Reads a column that contains the name of one of `all`.
 pub(super) fn word<T: Copy>(
     row: &Row<'_>,
     index: usize,
@@ -43,12 +43,13 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(index: usize, text: &str) -> 
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
-/// As [`json`] reads it, without the secrets in its texts. Data of ours is always a text.
+/// Formats a value as JSON with redacted strings. Our own types always serialise.
 pub(super) fn text<T: serde::Serialize>(value: &T) -> Json {
     Json(redact_json(&exact(value).0).into_owned())
 }
 
-/// As [`text`], with the commands of its `checks` as they were given: a command that is changed is another command.
+/// Formats a value like [`text`], but keeps the commands of its `checks` unredacted: a redacted command would be a different
+/// command.
 pub(super) fn with_checks<T: serde::Serialize>(value: &T, checks: &[StatedCheck]) -> Json {
     let clean = text(value);
     let Ok(mut document) = serde_json::from_str::<serde_json::Value>(&clean.0) else { return clean };
@@ -62,7 +63,7 @@ pub(super) fn with_checks<T: serde::Serialize>(value: &T, checks: &[StatedCheck]
     Json(document.to_string())
 }
 
-/// As [`text`] as it was given: what is executed.
+/// Formats a value as JSON without redacting it, because it is executed.
 pub(super) fn exact<T: serde::Serialize>(value: &T) -> Json {
     Json(serde_json::to_string(value).unwrap_or_default())
 }

@@ -1,6 +1,6 @@
-//! The connection as the rest of the ledger has it: whatever is bound to a statement passes [`super::bind`].
+//! The connection for the rest of the ledger. Every bound value passes [`super::bind`], which redacts it.
 //!
-//! rusqlite's own connection is not reachable from here on, so there is no second way to keep a text.
+//! rusqlite's own connection is private to this file, so no text can be stored without redaction.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::error::Fault;
 pub(in crate::ledger) struct Connection(rusqlite::Connection);
 
 impl Connection {
-    /// Takes in a connection that was opened and migrated.
+    /// Wraps a connection that is already opened and migrated.
     pub(in crate::ledger) fn new(connection: rusqlite::Connection) -> Self {
         Self(connection)
     }
@@ -43,7 +43,6 @@ impl Connection {
         parameters.bound(|bound| self.0.query_row(sql, params(bound), map))
     }
 
-    /// All rows of a query.
     pub(in crate::ledger) fn rows<T, C: FromIterator<T>>(
         &self,
         sql: &str,
@@ -55,7 +54,7 @@ impl Connection {
         Ok(rows.collect::<Result<C>>()?)
     }
 
-    /// The only row of a query.
+    /// Returns the only row of a query.
     pub(in crate::ledger) fn row<T>(
         &self,
         sql: &str,
@@ -65,7 +64,6 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.query_row(parameters, map)?)
     }
 
-    /// The first row of a query, if there is one.
     pub(in crate::ledger) fn first<T>(
         &self,
         sql: &str,
@@ -75,7 +73,7 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.query_row(parameters, map).optional()?)
     }
 
-    /// Changes rows, and says how many.
+    /// Changes rows, and returns their number.
     pub(in crate::ledger) fn change(
         &self,
         sql: &str,
@@ -84,7 +82,7 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.execute(parameters)?)
     }
 
-    /// Changes rows, however many.
+    /// Changes rows, and ignores their number.
     pub(in crate::ledger) fn run(&self, sql: &str, parameters: impl Parameters) -> std::result::Result<(), Fault> {
         self.change(sql, parameters).map(drop)
     }
@@ -93,22 +91,22 @@ impl Connection {
         self.0.last_insert_rowid()
     }
 
-    /// For who only reads: all of it from one state of the database.
+    /// Starts a read transaction: all its queries see the same state of the database.
     pub(in crate::ledger) fn reading(&self) -> Result<Transaction<'_>> {
         Transaction::begin(self, "BEGIN DEFERRED")
     }
 
-    /// With the lock of the one writer.
+    /// Starts a write transaction and takes the lock of the only writer.
     pub(in crate::ledger) fn writing(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self, "BEGIN IMMEDIATE")
     }
 }
 
-/// Undone when it is dropped before its commit.
+/// A transaction. Dropping it without a commit rolls it back.
 #[derive(Debug)]
 pub(in crate::ledger) struct Transaction<'c> {
     connection: &'c Connection,
-    /// The plans it changed.
+    /// The plans that the transaction changed.
     touched: RefCell<BTreeSet<PlanId>>,
 }
 
@@ -118,7 +116,7 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, touched: RefCell::default() })
     }
 
-    /// This plan is another one after the commit, so its slice has to be replaced.
+    /// Marks a plan as changed, so that its slice is replaced after the commit.
     pub(in crate::ledger) fn touch(&self, plan: &PlanId) {
         let mut touched = self.touched.borrow_mut();
         if !touched.contains(plan) {
@@ -126,9 +124,9 @@ impl<'c> Transaction<'c> {
         }
     }
 
-    /// Says which plans changed.
+    /// Commits, and returns the changed plans.
     pub(in crate::ledger) fn commit(self) -> Result<BTreeSet<PlanId>> {
-        // Where this fails, dropping takes it back.
+        // If this fails, dropping rolls back.
         self.connection.0.execute_batch("COMMIT")?;
         Ok(self.touched.take())
     }
@@ -145,7 +143,7 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if !self.connection.0.is_autocommit() {
-            // SQLite takes back what is not committed in any case.
+            // SQLite rolls back anyway when the connection closes.
             let _ = self.connection.0.execute_batch("ROLLBACK");
         }
     }
@@ -183,7 +181,7 @@ impl Statement<'_> {
     }
 }
 
-/// What is bound to a statement: nothing, values of one type, or `params!`. Each of them passes [`Bind`].
+/// The values for a statement: none, an array of one type, or `params!`. Each of them passes [`Bind`].
 pub(in crate::ledger) trait Parameters {
     fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T;
 }
@@ -200,7 +198,7 @@ impl<B: Bind, const N: usize> Parameters for [B; N] {
     }
 }
 
-/// The values of `params!`.
+/// The values made by `params!`.
 #[derive(Clone, Copy)]
 pub(in crate::ledger) struct Values<'a> {
     pub(in crate::ledger) values: &'a [&'a dyn Bind],

@@ -1,4 +1,4 @@
-//! What was decided, and why.
+//! Decisions of a plan, with their reasons.
 
 use steadfast_model::{AddedBy, Millis, PlanId};
 
@@ -10,7 +10,7 @@ use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
-/// How long each half of a decision may be, in characters.
+/// The maximum length of a decision and of its reason, in characters.
 const BOUND: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Decision {
 impl Ledger {
     pub fn decide(&mut self, plan: &PlanId, decision: &Decision) -> Result<(), LedgerError> {
         within("a decision", &decision.what, BOUND)?;
-        within("the reason of a decision", &decision.why, BOUND)?;
+        within("the reason for a decision", &decision.why, BOUND)?;
         self.write(|transaction| {
             plan::require(transaction, plan)?;
             insert(transaction, plan, decision)?;
@@ -34,7 +34,7 @@ impl Ledger {
         })
     }
 
-    /// The oldest first.
+    /// Returns the decisions of a plan, the oldest first.
     pub fn decisions(&self, plan: &PlanId) -> Result<Vec<Decision>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
@@ -59,7 +59,7 @@ pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Decision
     )
 }
 
-/// Those that the plan does not have yet.
+/// Adds the decisions that the plan does not have yet.
 pub(super) fn add_missing(transaction: &Transaction<'_>, plan: &PlanId, decisions: &[Decision]) -> Result<(), Fault> {
     let known = all(transaction, plan)?;
     for decision in decisions {
@@ -80,7 +80,7 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, decision: &Decision) -> 
     )
 }
 
-/// The last few of all phases, each in one line: those of this phase at the end, the newest of each last.
+/// Returns the last decisions as one line each: those of this phase last, and within that the newest last.
 pub(super) fn last_for(
     connection: &Connection,
     plan: &PlanId,

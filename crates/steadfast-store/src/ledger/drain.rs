@@ -1,5 +1,5 @@
-//! Journals into the ledger. What a line does and how far the journal is read are one commit: whoever dies when, every
-//! line is applied exactly once.
+//! Copies journals into the ledger. The effect of the lines and the new read position are one commit, so each line is
+//! applied exactly once, even if a process dies.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -17,11 +17,11 @@ use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 use crate::session::Line;
 
-/// How far a session's journal is in the ledger.
+/// The drained part of a session's journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalCursor {
     pub sequence: u64,
-    /// Which file `offset` is about: a rotated journal starts elsewhere.
+    /// The first sequence of the journal file to which `offset` refers: rotation starts a new file.
     pub file_start: u64,
     pub offset: u64,
 }
@@ -30,17 +30,17 @@ pub struct JournalCursor {
 pub struct Drained {
     pub sequence: u64,
     pub offset: u64,
-    /// Lines that were new.
+    /// The number of new lines.
     pub applied: u64,
 }
 
 impl Ledger {
-    /// `None`: nothing of this session yet.
+    /// Returns `None` if nothing of this session is drained yet.
     pub fn drained(&self, session: &SessionId) -> Result<Option<JournalCursor>, LedgerError> {
         self.read(|connection| cursor(connection, session))
     }
 
-    /// Of every session that is in the ledger: how many bytes of its journal are.
+    /// Returns the number of drained journal bytes for each session in the ledger.
     pub fn drained_bytes(&self) -> Result<BTreeMap<SessionId, u64>, LedgerError> {
         self.read(|connection| {
             connection.rows("SELECT session, \"offset\" FROM drained", (), |row| {
@@ -49,8 +49,8 @@ impl Ledger {
         })
     }
 
-    /// Applies the lines that are not in the ledger yet, in order and without a gap, or none of them. A ledger that was
-    /// put back from before its journal began anew goes on at the snapshot, and the log says what it will never have.
+    /// Applies the lines that the ledger lacks, in order and without a gap, or none of them. If the ledger was restored from
+    /// a backup older than the last rotation, draining continues at the snapshot, and the log names the lost lines.
     pub fn drain(
         &mut self,
         session: &SessionId,
@@ -58,7 +58,7 @@ impl Ledger {
         lines: impl IntoIterator<Item = Line>,
     ) -> Result<Drained, LedgerError> {
         let before = self.drained(session)?;
-        // A sole writer pays two fsyncs when it closes: with nothing new nothing is written.
+        // The last connection to close pays two fsyncs after a write: with nothing new, nothing is written.
         let mut lines =
             lines.into_iter().skip_while(|line| before.is_some_and(|c| c.covers(line, file_start))).peekable();
         if lines.peek().is_none() {
@@ -76,8 +76,8 @@ impl Ledger {
         if let Some(lost) = lost {
             let (from, to) = (lost.start(), lost.end());
             let line = format!(
-                "lines {from} to {to} of the journal of {session} are not in this ledger: it is from before the journal began \
-                 anew; their counts are taken over"
+                "lines {from} to {to} of the journal of {session} are not in this ledger: the ledger is older than the last \
+                 rotation of the journal; only their counts were taken over"
             );
             log_now(&self.state_dir, &line);
         }
@@ -95,21 +95,21 @@ impl JournalCursor {
 struct Drain<'a> {
     session: &'a SessionId,
     row: Option<SessionRow>,
-    /// What it is for and how its work goes, and whether that changed.
+    /// The session's goal and drift; `worked` is true if they changed.
     work: Option<SessionState>,
     worked: bool,
-    /// Whether the ledger knew this session before.
+    /// The ledger had lines of this session before.
     known: bool,
     was_ended: bool,
     cursor: JournalCursor,
     applied: u64,
-    /// Lines that are gone for good: the journal begins behind them, and this ledger ends before them.
+    /// Lines that are lost for good: the journal begins after them, and this ledger ends before them.
     lost: Option<RangeInclusive<u64>>,
 }
 
 impl<'a> Drain<'a> {
     fn begin(connection: &Connection, session: &'a SessionId, file_start: u64) -> Result<Self, Fault> {
-        // Read again, now under the lock: another process may have drained meanwhile.
+        // Read again under the lock: another process may have drained meanwhile.
         let before = cursor(connection, session)?;
         let row = session::find(connection, session)?;
         Ok(Self {
@@ -133,7 +133,7 @@ impl<'a> Drain<'a> {
             self.require_next(&line)?;
             match &line.entry {
                 Entry::Record(record) => self.record(transaction, line.sequence, record)?,
-                // What it says of the lines before it was counted when they came.
+                // The lines that it summarises were counted when they were drained.
                 Entry::Snapshot(_) if self.known && line.sequence == self.cursor.sequence + 1 => {}
                 Entry::Snapshot(state) => self.snapshot(line.sequence, state),
             }
@@ -145,7 +145,8 @@ impl<'a> Drain<'a> {
         Ok(())
     }
 
-    /// A ledger that is younger than the session, or older than its journal, starts at the snapshot that begins it.
+    /// Rejects a gap. Only a snapshot may skip lines: for a session that is new to the ledger, or at the start of a journal
+    /// file.
     fn require_next(&self, line: &Line) -> Result<(), Fault> {
         let expected = self.cursor.sequence + 1;
         let begins_file = !self.known || line.sequence == self.cursor.file_start;
@@ -155,23 +156,24 @@ impl<'a> Drain<'a> {
         Err(LedgerError::Gap { session: self.session.clone(), expected, found: line.sequence }.into())
     }
 
-    /// Takes over what the lines that are gone came to.
+    /// Takes the state from a snapshot that replaced the lines before it.
     fn snapshot(&mut self, sequence: u64, state: &State) {
-        let told = SessionRow::from_state(self.session, state);
+        let snapshot = SessionRow::from_state(self.session, state);
         if self.known {
             self.lost = Some(self.cursor.sequence + 1..=sequence);
         }
         self.work = SessionState::take_over(self.work.take(), state);
         self.worked = true;
         self.row = Some(match self.row.take() {
-            // It knows the refusals since the last prompt alone; where a session began and where it works do not change.
+            // The snapshot has only the refusals since the last prompt. The start and the worktree of a session do not
+            // change.
             Some(row) => SessionRow {
                 started_at: row.started_at,
                 worktree: row.worktree,
-                refusals: row.refusals.max(told.refusals),
-                ..told
+                refusals: row.refusals.max(snapshot.refusals),
+                ..snapshot
             },
-            None => told,
+            None => snapshot,
         });
     }
 
@@ -187,7 +189,7 @@ impl<'a> Drain<'a> {
         }
         for effect in &record.effects {
             match effect {
-                // A plan that is gone cannot be taken, and need not be.
+                // A plan that was deleted meanwhile cannot be taken, and this is no error.
                 Effect::TakePlan { plan, session, silent } => {
                     owner::take_late(transaction, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
@@ -212,7 +214,7 @@ impl<'a> Drain<'a> {
                     let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
                     host_list::apply(transaction, &change)?;
                 }
-                // Claims, gates, seals and approvals are files beside the journal; a command runs beside the hook.
+                // Claims, gates, seals and approvals are files next to the journal; commands run next to the hook.
                 Effect::LeaveClaim(_)
                 | Effect::DropClaim { .. }
                 | Effect::CloseGate(_)
@@ -258,7 +260,7 @@ impl<'a> Drain<'a> {
 }
 
 impl JournalCursor {
-    /// In another file the reading begins at its first byte.
+    /// In another journal file, reading starts at offset 0.
     fn in_file(self, file_start: u64) -> Self {
         if self.file_start == file_start { self } else { Self { file_start, offset: 0, ..self } }
     }

@@ -6,18 +6,18 @@ use rusqlite::ErrorCode;
 use steadfast_model::{LoopId, Millis, PlanId, RunId, SessionId, Stage, Status, TaskId};
 use thiserror::Error;
 
-/// What the database said, without saying which database.
+/// The database's error, without its type.
 pub(super) type Source = Box<dyn Error + Send + Sync>;
 
 #[derive(Debug, Error)]
 pub enum LedgerError {
     #[error(
-        "the ledger `{}` is of version {found}, this steadfast knows versions up to {known}: update steadfast",
+        "the ledger `{}` has version {found}, and this steadfast supports versions up to {known}: update steadfast",
         path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "the ledger `{}` is of version {found} and has to be migrated to {known}, which takes a command that writes",
+        "the ledger `{}` has version {found} and must be migrated to version {known} by a command that writes",
         path.display()
     )]
     Older { path: PathBuf, found: i64, known: i64 },
@@ -38,25 +38,27 @@ pub enum LedgerError {
     UnknownPlan { plan: PlanId },
     #[error("there is no task `{task}` in plan `{plan}`{}", Nearest(near))]
     UnknownTask { plan: PlanId, task: TaskId, near: Vec<TaskId> },
-    #[error("a task cannot be blocked by `{dependency}`: there is no such task in plan `{plan}`{}", Nearest(near))]
+    #[error("a task cannot depend on `{dependency}`: there is no such task in plan `{plan}`{}", Nearest(near))]
     UnknownDependency { plan: PlanId, dependency: TaskId, near: Vec<TaskId> },
-    #[error("there already is a task `{task}` in plan `{plan}`")]
+    #[error("plan `{plan}` already has a task `{task}`")]
     DuplicateTask { plan: PlanId, task: TaskId },
-    #[error("{what} has {length} characters, and {bound} is the most")]
+    #[error("{what} has {length} characters; the limit is {bound}")]
     TooLong { what: &'static str, length: usize, bound: usize },
-    #[error("a task names {count} {what}, and {bound} is the most")]
+    #[error("a task names {count} {what}; the limit is {bound}")]
     TooMany { what: &'static str, count: usize, bound: usize },
-    #[error("a learning names {count} files, and {bound} is the most")]
+    #[error("a learning names {count} files; the limit is {bound}")]
     LearningFiles { count: usize, bound: usize },
-    #[error("{bound} learnings are open, and that is the most: nobody has looked at them yet")]
+    #[error(
+        "{bound} learnings are open, and the limit is {bound}: a human has to confirm or dismiss some of them first"
+    )]
     OpenLearnings { bound: usize },
     #[error("there is no learning {id}")]
     UnknownLearning { id: u64 },
-    #[error("task `{task}` cannot go from {} to {}", from.as_str(), to.as_str())]
+    #[error("task `{task}` cannot change from {} to {}", from.as_str(), to.as_str())]
     IllegalMove { task: TaskId, from: Status, to: Status },
-    #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
+    #[error("the lease on task `{task}` was lost: token {token} is outdated")]
     StaleFence { task: TaskId, token: u64 },
-    #[error("plan `{plan}` is worked off by run `{run}`")]
+    #[error("run `{run}` is working on plan `{plan}`")]
     InRun { plan: PlanId, run: RunId },
     #[error("there is no run `{run}`")]
     UnknownRun { run: RunId },
@@ -64,7 +66,7 @@ pub enum LedgerError {
     UnknownUnit { run: RunId, unit: TaskId },
     #[error("there is no iteration {number} in run `{run}`")]
     UnknownDispatch { run: RunId, number: u32 },
-    #[error("unit `{unit}` was merged before, as {merged}")]
+    #[error("unit `{unit}` is already merged as {merged}")]
     MergedBefore { unit: TaskId, merged: String },
     #[error("unit `{unit}` cannot be closed: there is no evidence for task `{task}`")]
     LeftOpen { unit: TaskId, task: TaskId },
@@ -72,9 +74,9 @@ pub enum LedgerError {
     InLoop { id: LoopId },
     #[error("there is no loop `{id}`")]
     UnknownLoop { id: LoopId },
-    #[error("loop `{id}` is over")]
+    #[error("loop `{id}` has ended")]
     LoopIsOver { id: LoopId },
-    #[error("a loop cannot go from {} to {}", from.as_str(), to.as_str())]
+    #[error("a loop cannot change from stage {} to {}", from.as_str(), to.as_str())]
     StageSkipped { from: Stage, to: Stage },
     #[error("there is no finding {finding} in loop `{id}`")]
     UnknownFinding { id: LoopId, finding: u32 },
@@ -84,7 +86,7 @@ pub enum LedgerError {
 
 #[derive(Debug, Error)]
 pub enum LeaseError {
-    #[error("`{holder}` holds the lease on it")]
+    #[error("`{holder}` holds the lease on this task")]
     Held { holder: String, until: Millis },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -95,13 +97,13 @@ struct Nearest<'a>(&'a [TaskId]);
 impl fmt::Display for Nearest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, id) in self.0.iter().enumerate() {
-            write!(f, "{} `{id}`", if index == 0 { "; near it:" } else { "," })?;
+            write!(f, "{} `{id}`", if index == 0 { "; similar ids:" } else { "," })?;
         }
         Ok(())
     }
 }
 
-/// What can go wrong inside a transaction: the database does, or we refuse.
+/// An error inside a transaction: from the database, or our own.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
@@ -136,7 +138,7 @@ impl Fault {
         }
     }
 
-    /// SQLite tells a full disk from other failures when it writes, but not when it makes room for its shared memory.
+    /// SQLite reports a full disk when it writes, but has another code when it cannot grow its shared memory.
     fn lacks_space(&self) -> bool {
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
             if error.code == ErrorCode::DiskFull || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
@@ -159,7 +161,7 @@ impl Fault {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 LedgerError::Damaged { path, source: error.into() }
             }
-            // A value that is none of ours: something else wrote it.
+            // A value that we never write: another program changed the database.
             None if is_foreign(&error) => LedgerError::Damaged { path, source: error.into() },
             _ => LedgerError::Failed { path, source: error.into() },
         }

@@ -1,4 +1,4 @@
-//! What a task's end rests on. Evidence and the status it leads to are one commit.
+//! Evidence for tasks. A piece of evidence and the status change that it causes are one commit.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use super::{Ledger, LedgerError, proof, task};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// How many pieces of evidence of one task are kept, the last ones.
+/// The number of pieces of evidence to keep per task; the oldest are dropped.
 const KEPT: i64 = 20;
 
-/// A check that runs, or was left behind by a supervisor that died.
+/// A check that is running, or whose supervisor died.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     pub task: TaskId,
-    /// Of the folder and the lock that its supervisor holds.
+    /// The name of its folder and of the lock that its supervisor holds.
     pub name: String,
     pub started_at: Millis,
 }
 
-/// What evidence did to its task.
+/// The effect of evidence on its task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     pub changed: Changed,
-    /// How often in a row the check failed in this very way.
+    /// The number of consecutive failures of the same kind.
     pub same_failure: u32,
 }
 
@@ -39,7 +39,7 @@ struct Failure {
 }
 
 impl Ledger {
-    /// One check of a task runs at a time. `Err`: that one does already.
+    /// Registers a running check. Returns the other one as `Err` if the task is already being checked.
     pub fn begin_check(
         &mut self,
         plan: &PlanId,
@@ -61,7 +61,7 @@ impl Ledger {
         })
     }
 
-    /// A check that ended without a word: its supervisor is gone.
+    /// Removes a check whose supervisor died without a result.
     pub fn drop_check(&mut self, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, LedgerError> {
         self.write(|transaction| {
             transaction.touch(plan);
@@ -73,12 +73,12 @@ impl Ledger {
         self.read(|connection| all_running(connection, plan))
     }
 
-    /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts.
+    /// Stores evidence. Passed evidence closes its task; failed evidence leaves it open and counts as a failure.
     pub fn record(&mut self, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<Recorded, LedgerError> {
         self.write(|transaction| keep(transaction, plan, id, evidence))
     }
 
-    /// The same of several tasks of a plan at once.
+    /// Records evidence for several tasks of a plan at once.
     pub fn record_all(&mut self, plan: &PlanId, all: &[(TaskId, Evidence)]) -> Result<(), LedgerError> {
         self.write(|transaction| {
             for (id, evidence) in all {
@@ -88,7 +88,7 @@ impl Ledger {
         })
     }
 
-    /// The same of the run of that name. One that was given up meanwhile changes nothing.
+    /// Records the result of this running check. Returns `None` if the check was dropped meanwhile.
     pub fn record_run(
         &mut self,
         plan: &PlanId,
@@ -104,12 +104,12 @@ impl Ledger {
         })
     }
 
-    /// The last evidence of each task that has any.
+    /// Returns the last evidence of each task that has any.
     pub fn evidence(&self, plan: &PlanId) -> Result<BTreeMap<TaskId, Evidence>, LedgerError> {
         self.read(|connection| last_of_each(connection, plan))
     }
 
-    /// How often in a row its check failed in the same way, the last time among them.
+    /// Returns the number of consecutive failures of the same kind, including the last one.
     pub fn same_failure(&self, plan: &PlanId, id: &TaskId) -> Result<u32, LedgerError> {
         self.read(|connection| {
             task::find(connection, plan, id)?;
@@ -117,7 +117,7 @@ impl Ledger {
         })
     }
 
-    /// All that is kept of one task, the oldest first.
+    /// Returns the stored evidence of one task, the oldest first.
     pub fn evidence_of(&self, plan: &PlanId, id: &TaskId) -> Result<Vec<Evidence>, LedgerError> {
         self.read(|connection| {
             connection.rows(
@@ -223,9 +223,9 @@ fn failure(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Failur
     Ok(found.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
 }
 
-/// Two failures are alike when they ended and spoke alike, times and other numbers aside.
+/// Hashes a failure, so that equal failures have equal hashes. Times and other numbers in the output are ignored.
 fn kind_of(evidence: &Evidence) -> u64 {
-    /// The summary of a test runner; what is above it may be anything.
+    /// The last lines of the output, where test runners print their summary.
     const LINES: usize = 12;
     let tail = evidence.output_tail.as_deref().unwrap_or_default();
     let mut words = String::new();
@@ -234,16 +234,15 @@ fn kind_of(evidence: &Evidence) -> u64 {
         words.push('\n');
     }
     let end = match evidence.end {
-        // Which way it was killed matters, its number does not tell more than its words.
         CheckEnd::Exited(code) => format!("exited {code}"),
         end => format!("{end:?}"),
     };
-    // Where nothing ran, the note has all there is.
+    // If nothing was executed, only the note describes the failure.
     let note = evidence.note.as_deref().filter(|_| evidence.end == CheckEnd::Looked).unwrap_or_default();
     fnv([end.as_bytes(), words.as_bytes(), note.as_bytes()])
 }
 
-/// For the slices: which of a plan's tasks are being checked.
+/// Lists the tasks that are being checked, for the slice of the plan.
 pub(super) fn checking(connection: &Connection, plan: &PlanId) -> Result<Vec<Checking>, Fault> {
     let all = all_running(connection, plan)?.into_iter();
     Ok(all.map(|Running { task, name, .. }| Checking { task, run: name }).collect())

@@ -1,9 +1,9 @@
-//! Plans whose tasks are kept elsewhere. They are followed: what changed there changes here, and what changed here and
-//! was not told there yet is known.
+//! Plans whose tasks are in an external tracker. Steadfast follows them: changes in the tracker are applied here, and
+//! changes here that the tracker does not know yet are listed.
 //!
-//! A task has three statuses: how it stood there when that was last read (`seen`), how it stood here right after
-//! (`taken`), and how it stands here. Where the first differs from what is read now, something happened there; where the
-//! last two differ, something happened here.
+//! A task has three statuses: in the tracker at the last reading (`seen`), here right after that reading (`taken`), and here
+//! now. If the tracker's current status differs from `seen`, it changed there. If the current status here differs from
+//! `taken`, it changed here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,32 +16,32 @@ use super::error::Fault;
 use super::frozen::{self, Frozen};
 use super::plan::NewPlan;
 use super::status::{self, StatusChange};
-use super::task::Coming;
+use super::task::InitialState;
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status, plan, proof, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// What was read elsewhere, on its way into the ledger.
+/// A reading of the tracker.
 #[derive(Clone, Copy, Debug)]
 pub struct Following<'a> {
     pub plan: &'a Plan,
-    /// How its tasks stand there; of those that are missing, nothing was begun.
+    /// The statuses of the tasks in the tracker. Tasks that are missing here are pending.
     pub reported: &'a [Reported],
-    /// Over what was authored.
+    /// The hash of the authored text.
     pub hash: &'a str,
-    /// Of all that was read.
+    /// The hash of everything that was read.
     pub digest: &'a str,
     pub worktree: &'a str,
-    /// What it is called, `beads:bd-x7y8`.
+    /// The tracker's name for the list, such as `beads:bd-x7y8`.
     pub source: &'a str,
-    /// A human who loads it vouches for what is in it now.
+    /// If a human loads it, the human vouches for its current content.
     pub added_by: AddedBy,
-    /// What each command of a check stands for, as JSON.
+    /// The definition of each check command, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
     pub now: Millis,
 }
 
-/// What happened there since it was last read.
+/// A change in the tracker since the last reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackerChange {
     pub task: TaskId,
@@ -53,47 +53,47 @@ pub struct TrackerChange {
 pub enum Happened {
     Added,
     Renamed,
-    /// It is not there any more, nor is it here.
+    /// It was removed there, and so it was removed here.
     Removed,
-    /// Its status changed there, and so it did here.
+    /// Its status changed there, and so it changed here.
     Moved {
         from: Status,
         to: Status,
     },
-    /// It was closed there, and its check has not passed here: it stays open.
+    /// It was closed there, but its check has not passed here, so it stays open.
     Unproven,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowedPlan {
     pub plan: PlanId,
-    /// It was not followed before: all of it is new.
+    /// The plan was not followed before, so all of it is new.
     pub is_new: bool,
     pub news: Vec<TrackerChange>,
 }
 
-/// A status of ours that has to be told there.
+/// A status change that must be reported to the tracker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Untold {
     pub task: Task,
-    /// How it stood there when that was last read.
+    /// The task's status in the tracker at the last reading.
     pub seen: Status,
-    /// Why it is blocked.
+    /// The reason if it is blocked.
     pub reason: Option<String>,
-    /// The last that is known of it.
+    /// The last evidence.
     pub evidence: Option<Evidence>,
-    /// The branch of the run that did it.
+    /// The branch of the run that did the work.
     pub branch: Option<String>,
 }
 
 impl Untold {
-    /// It is done, and the word of an agent is all that says so.
+    /// Returns true if the task is done, but only the agent says so.
     pub fn is_claim(&self) -> bool {
         self.task.status == Status::Done && !is_proof(self.evidence.as_ref())
     }
 }
 
-/// Whether an issue is closed on it: on what Steadfast saw, or on a human's word.
+/// Checks if this evidence is enough to close an issue: something that Steadfast saw, or a human's word.
 fn is_proof(evidence: Option<&Evidence>) -> bool {
     evidence.is_some_and(|evidence| evidence.passed && evidence.class != EvidenceClass::Claimed)
 }
@@ -107,7 +107,7 @@ struct FollowedTask {
 }
 
 impl Ledger {
-    /// The plan that follows this source, and the digest of what was read of it last.
+    /// Returns the plan that follows this source, and the hash of its last reading.
     pub fn followed(&self, worktree: &str, source: &str) -> Result<Option<(PlanId, String)>, LedgerError> {
         self.read(|connection| {
             let Some(plan) = spec::of_source(connection, worktree, source)? else { return Ok(None) };
@@ -116,7 +116,7 @@ impl Ledger {
         })
     }
 
-    /// Takes in what was read. What a run works off stays as it is until that is over.
+    /// Applies a reading. Does nothing while a run works on the plan.
     pub fn follow(&mut self, following: Following<'_>) -> Result<FollowedPlan, LedgerError> {
         for planned in &following.plan.tasks {
             task::new_within(&spec::as_new(planned, following.added_by))?;
@@ -129,13 +129,13 @@ impl Ledger {
             if run::of_plan(transaction, &plan)?.is_some() {
                 return Ok(FollowedPlan { plan, is_new: false, news: Vec::new() });
             }
-            let news = go_on(transaction, &plan, &following)?;
+            let news = update(transaction, &plan, &following)?;
             Ok(FollowedPlan { plan, is_new: false, news })
         })
     }
 
-    /// What changed here since, in the order of the tasks. A task that is done on a claim was told as in progress; it is told
-    /// again when there is a proof.
+    /// Lists the changes here that the tracker does not know, in the order of the tasks. A task that is done by a claim was
+    /// reported as in progress; it is listed again when there is a proof.
     pub fn untold(&self, plan: &PlanId) -> Result<Vec<Untold>, LedgerError> {
         self.read(|connection| {
             let rows: Vec<(TaskId, Status, Option<String>, bool)> = connection.rows(
@@ -162,7 +162,7 @@ impl Ledger {
         })
     }
 
-    /// It was told there how a task stands here, and stands so there.
+    /// Records that the tracker was informed of this status, and now has the status `there`.
     pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
         let Task { plan, id, status, .. } = &untold.task;
         self.write(|transaction| {
@@ -174,26 +174,26 @@ impl Ledger {
     }
 }
 
-/// The first time: as it stands there, so it stands here.
+/// Loads a list for the first time, with the statuses of the tracker.
 fn begin(transaction: &Transaction<'_>, following: &Following<'_>) -> Result<FollowedPlan, Fault> {
     let Following { plan, worktree, source, added_by, now, .. } = *following;
     let id = spec::free_id(transaction, &plan.feature)?;
     let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
     plan::insert(transaction, &new, now)?;
-    let stand = standings(following.reported);
+    let statuses = statuses_by_task(following.reported);
     for planned in &plan.tasks {
-        add(transaction, &id, planned, following, &stand)?;
+        add(transaction, &id, planned, following, &statuses)?;
     }
     finish(transaction, &id, following)?;
-    put_others_away(transaction, &id, following)?;
+    archive_others(transaction, &id, following)?;
     let joined = added::join_list(transaction, worktree, &id, now)?;
     let news =
         joined.into_iter().map(|Joined { task, title, .. }| TrackerChange { task, title, what: Happened::Added });
     Ok(FollowedPlan { plan: id, is_new: true, news: news.collect() })
 }
 
-/// Who follows one list followed another before: that one is over.
-fn put_others_away(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
+/// Archives the plans of other lists, because a worktree follows only one.
+fn archive_others(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
         "SELECT plan.id FROM plan JOIN followed ON followed.plan = plan.id
          WHERE plan.worktree = ?1 AND plan.id <> ?2 AND plan.cleared_at IS NULL",
@@ -202,22 +202,22 @@ fn put_others_away(transaction: &Transaction<'_>, id: &PlanId, following: &Follo
     let others: Vec<PlanId> = others.collect::<Result<_, _>>()?;
     for other in others {
         if run::of_plan(transaction, &other)?.is_none() {
-            spec::put_away(transaction, &other, following.now)?;
+            spec::archive(transaction, &other, following.now)?;
             transaction.touch(&other);
         }
     }
     Ok(())
 }
 
-fn go_on(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<Vec<TrackerChange>, Fault> {
+fn update(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<Vec<TrackerChange>, Fault> {
     let plan = following.plan;
-    let stand = standings(following.reported);
+    let statuses = statuses_by_task(following.reported);
     let known = known(transaction, id)?;
     let present: BTreeMap<TaskId, Task> =
         task::all(transaction, id)?.into_iter().map(|task| (task.id.clone(), task)).collect();
     let mut news = Vec::new();
     let listed: HashSet<&TaskId> = plan.tasks.iter().map(|planned| &planned.id).collect();
-    // What was closed is not missed: trackers forget what is done.
+    // Closed tasks may be missing: trackers drop finished issues.
     let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
     for task in present.values().filter(is_gone) {
         transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id, task.id])?;
@@ -225,7 +225,7 @@ fn go_on(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) 
     }
     for planned in &plan.tasks {
         let Some(task) = present.get(&planned.id) else {
-            add(transaction, id, planned, following, &stand)?;
+            add(transaction, id, planned, following, &statuses)?;
             let what = Happened::Added;
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
             continue;
@@ -237,7 +237,7 @@ fn go_on(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) 
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
         if planned.kind == TaskKind::Main
-            && let Some(what) = move_on(transaction, task, planned, before, &stand, following)?
+            && let Some(what) = reconcile_status(transaction, task, planned, before, &statuses, following)?
         {
             news.push(TrackerChange { task: planned.id.clone(), title: planned.title.clone(), what });
         }
@@ -246,17 +246,17 @@ fn go_on(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) 
     Ok(news)
 }
 
-/// What holds of the plan as a whole: what it is for, what waits for what, and what was read.
+/// Stores the head of the plan, its dependencies, its frozen checks and the hash of the reading.
 fn finish(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>) -> Result<(), Fault> {
     let Following { plan, hash, digest, added_by, frozen, now, .. } = *following;
     let must_nots = spec::head(transaction, id)?.must_nots;
-    // What a tracker says is never run like that.
+    // Commands from a tracker are never executed without a human.
     let head = Head { checks: Vec::new(), must_nots, ..Head::of(plan, hash) };
     let authored: Option<String> =
         transaction.row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id], |row| row.get(0))?;
     transaction
         .execute("UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1", params![id, text(&head), plan.feature])?;
-    // What a human vouched for is not this any more.
+    // The content is no longer the one for which a human vouched.
     if authored.as_deref() != Some(hash) {
         let by = params![id, added_by];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", by)?;
@@ -266,8 +266,8 @@ fn finish(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>)
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", human)?;
         transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1 AND phase IS NOT NULL", human)?;
     }
-    wait(transaction, id, &plan.tasks)?;
-    // Whoever may write to the list must not be able to have a check taken for another one.
+    set_dependencies(transaction, id, &plan.tasks)?;
+    // Otherwise a person with write access to the list could redefine a check.
     let present = if added_by == AddedBy::Human { Frozen::Changes } else { Frozen::Stays };
     for (command, definition) in frozen {
         frozen::put(transaction, id, [command, definition], present, now)?;
@@ -280,8 +280,8 @@ fn finish(transaction: &Transaction<'_>, id: &PlanId, following: &Following<'_>)
     Ok(())
 }
 
-/// Tasks wait for what the list says, and for nothing else.
-fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Result<(), Fault> {
+/// Sets exactly the dependencies that the list has.
+fn set_dependencies(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Result<(), Fault> {
     let wanted: HashSet<(&str, &str)> = tasks
         .iter()
         .flat_map(|task| task.blocked_by.iter().map(|before| (task.id.as_str(), before.as_str())))
@@ -315,22 +315,22 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
     Ok(())
 }
 
-type Standings<'a> = HashMap<&'a TaskId, &'a Reported>;
+type ReportedStatuses<'a> = HashMap<&'a TaskId, &'a Reported>;
 
-fn standings(reported: &[Reported]) -> Standings<'_> {
+fn statuses_by_task(reported: &[Reported]) -> ReportedStatuses<'_> {
     reported.iter().map(|reported| (&reported.task, reported)).collect()
 }
 
-/// A task that is new, as it stands there. Nobody did the work here, so nothing is earned.
+/// Adds a new task with its status in the tracker. It earns nothing, because the work was not done here.
 fn add(
     transaction: &Transaction<'_>,
     id: &PlanId,
     planned: &PlannedTask,
     following: &Following<'_>,
-    stand: &Standings<'_>,
+    statuses: &ReportedStatuses<'_>,
 ) -> Result<(), Fault> {
     let Following { added_by, now, source, .. } = *following;
-    let (status, reason) = match stand.get(&planned.id) {
+    let (status, reason) = match statuses.get(&planned.id) {
         Some(reported) => (reported.status, reported.reason.as_deref()),
         None => (Status::Pending, None),
     };
@@ -338,15 +338,15 @@ fn add(
         evidence::insert(transaction, id, &planned.id, &imported_status::claim(reason, source, now))?;
     }
     let blocked = (status == Status::Blocked).then(|| imported_status::blocked(reason, source));
-    let coming = Coming { status, reason: blocked.as_deref(), ..Coming::PENDING }.of(planned);
-    task::put(transaction, id, &planned.id, &spec::as_new(planned, added_by), &coming, now)?;
+    let initial = InitialState { status, reason: blocked.as_deref(), ..InitialState::PENDING }.of(planned);
+    task::put(transaction, id, &planned.id, &spec::as_new(planned, added_by), &initial, now)?;
     if planned.kind == TaskKind::Main {
         keep(transaction, id, planned, status, status)?;
     }
     Ok(())
 }
 
-/// What is said of a task that is here already. What was noted here stays behind what is written there.
+/// Updates the text of an existing task. Notes that were added here stay below the tracker's notes.
 fn change(
     transaction: &Transaction<'_>,
     task: &Task,
@@ -385,25 +385,25 @@ fn change(
     )
 }
 
-/// Brings the two statuses of a task together.
-fn move_on(
+/// Reconciles the two statuses of a task.
+fn reconcile_status(
     transaction: &Transaction<'_>,
     task: &Task,
     planned: &PlannedTask,
     before: Option<&FollowedTask>,
-    stand: &Standings<'_>,
+    statuses: &ReportedStatuses<'_>,
     following: &Following<'_>,
 ) -> Result<Option<Happened>, Fault> {
-    let reported = stand.get(&planned.id).copied();
+    let reported = statuses.get(&planned.id).copied();
     let theirs = reported.map_or(Status::Pending, |reported| reported.status);
     let ours = task.status;
-    // What was loaded from the same file before it was followed was told nothing.
+    // A plan that was loaded from the same file before it was followed has reported nothing.
     let (seen, taken) = before.map_or((Status::Pending, Status::Pending), |known| (known.seen, known.taken));
     if theirs == ours {
         keep(transaction, &task.plan, planned, theirs, ours)?;
         return Ok(None);
     }
-    // What was done here waits to be told there, unless it was closed there by others.
+    // A change made here waits to be reported to the tracker, unless the issue was closed there.
     if theirs == seen || (ours != taken && theirs != Status::Done) {
         keep(transaction, &task.plan, planned, theirs, taken)?;
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What the command of a check stood for when its plan was loaded.
+//! Frozen definitions of check commands: the content of a script, for example, when its plan was loaded.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ impl Ledger {
         })
     }
 
-    /// Freezes what is not frozen yet.
+    /// Freezes the definitions that are not frozen yet.
     pub fn freeze(
         &mut self,
         plan: &PlanId,
@@ -36,7 +36,7 @@ impl Ledger {
         })
     }
 
-    /// A human said yes to what a command stands for now.
+    /// Replaces a definition that a human has accepted.
     pub fn accept_definition(
         &mut self,
         plan: &PlanId,
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// What becomes of a definition that is frozen already.
+/// Freezes a definition, unless one is frozen already.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frozen {
     Stays,

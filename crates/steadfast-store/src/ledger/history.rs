@@ -9,21 +9,21 @@ use crate::ledger::connection::Transaction;
 use steadfast_redact::redact_json;
 use steadfast_text::truncate_bytes;
 
-/// How long a reason is kept, in bytes: longer than any host takes one.
+/// The maximum length of a stored reason in bytes, more than any host accepts.
 const REASON: usize = 10_000;
 
-/// How long the facts behind it are. A view with six long titles has room; a text is kept whole or not at all.
+/// The maximum length of the stored facts: enough for a plan with six long titles. Longer facts are dropped, not cut.
 const FACTS: usize = 32 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFilter {
     pub session: Option<SessionId>,
     pub policy: Option<PolicyName>,
-    /// One of these, by [`steadfast_model::Verdict::label`]. Empty: any.
+    /// Only these verdicts, by [`steadfast_model::Verdict::label`]. Empty means all.
     pub verdicts: Vec<String>,
-    /// Only lines of a session behind this one of it.
+    /// Only lines of a session after this sequence.
     pub after: Option<u64>,
-    /// Not older than this.
+    /// Only lines at or after this time.
     pub since: Option<Millis>,
     pub limit: u32,
 }
@@ -35,7 +35,7 @@ impl Default for HistoryFilter {
 }
 
 impl HistoryFilter {
-    /// Whether a line that is not in the ledger yet would be found.
+    /// Checks if a line that is not in the ledger yet matches.
     pub fn takes(&self, line: &HistoryLine) -> bool {
         self.session.as_ref().is_none_or(|session| line.session == *session)
             && self.policy.is_none_or(|policy| line.policy == policy.as_str())
@@ -45,9 +45,9 @@ impl HistoryFilter {
     }
 }
 
-/// What one policy said to one event.
+/// The verdict of one policy on one event.
 ///
-/// Names are text here: what an older or newer steadfast wrote is shown as it is.
+/// Names are plain text here, so that values from other versions of steadfast are shown unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HistoryLine {
     pub at: Millis,
@@ -63,7 +63,7 @@ pub struct HistoryLine {
 }
 
 impl HistoryLine {
-    /// What a journal's record says, as draining it would put it into the ledger.
+    /// Converts a journal record to the lines that draining it adds to the ledger.
     pub fn of(session: &SessionId, sequence: u64, record: &Record) -> Vec<Self> {
         let event = &record.event;
         let facts = facts_text(&record.facts).ok().flatten().and_then(|text| serde_json::from_str(&text).ok());
@@ -84,7 +84,7 @@ impl HistoryLine {
 }
 
 impl Ledger {
-    /// Newest first.
+    /// Returns the matching lines, the newest first.
     pub fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let verdicts = (!filter.verdicts.is_empty()).then(|| serde_json::json!(filter.verdicts).to_string());
         self.read(|connection| {

@@ -1,5 +1,5 @@
-//! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
-//! what has a check is closed by nothing else.
+//! Turns the items of a host's task list into tasks of their session's own plan. All changes come from a journal. A task
+//! with a check is closed only by its check, and a task that was closed here stays closed.
 
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
@@ -15,13 +15,13 @@ use super::{evidence, proof};
 use crate::ledger::bind::params;
 use crate::ledger::connection::Transaction;
 
-/// What such a plan is called.
+/// The title of such a plan.
 const TITLE: &str = "the host's task list";
 
-/// Why a task is set aside whose item is gone.
-const GONE: &str = "it left the host's task list open";
+/// The reason of a block for a task whose item was removed.
+const GONE: &str = "it was removed from the host's task list while it was open";
 
-/// A change of the host's list.
+/// A change of the host's task list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change<'a> {
     pub(super) plan: &'a PlanId,
@@ -35,7 +35,7 @@ pub(super) struct Change<'a> {
 pub(super) fn apply(transaction: &Transaction<'_>, change: &Change<'_>) -> Result<(), Fault> {
     let Change { plan, session, worktree, items, gone, at } = *change;
     if plan::is_known(transaction, plan)? {
-        // A human who cleared it wants to hear no more of it.
+        // A human cleared this plan and does not want it back.
         if plan::is_cleared(transaction, plan)? {
             return Ok(());
         }
@@ -53,7 +53,7 @@ pub(super) fn apply(transaction: &Transaction<'_>, change: &Change<'_>) -> Resul
         task::depend(transaction, plan, &item.id, &item.blocked_by)?;
     }
     for id in gone {
-        let known = standing(transaction, plan, id)?;
+        let known = stored_item(transaction, plan, id)?;
         if let Some(StoredItem { checked: false, status: Status::Pending | Status::InProgress }) = known {
             let change = StatusChange { to: Status::Blocked, reason: Some(GONE.into()), fence: None, now: at };
             status::change(transaction, plan, id, &change)?;
@@ -68,7 +68,7 @@ struct StoredItem {
     checked: bool,
 }
 
-fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<StoredItem>, Fault> {
+fn stored_item(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<StoredItem>, Fault> {
     let row: Option<(String, bool)> = transaction.first(
         "SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2",
         params![plan, id],
@@ -78,10 +78,10 @@ fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result
 }
 
 fn put(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis) -> Result<(), Fault> {
-    let before = match standing(transaction, plan, &item.id)? {
-        Some(standing) => {
+    let before = match stored_item(transaction, plan, &item.id)? {
+        Some(stored) => {
             rename(transaction, plan, item, at)?;
-            standing
+            stored
         }
         None => {
             let new = NewTask {
@@ -96,12 +96,12 @@ fn put(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis
         }
     };
     let to = match (item.status, before.status, before.checked) {
-        // Only the check closes it.
+        // Only its check closes this task.
         (ListStatus::Completed, _, true) => return Ok(()),
         (ListStatus::Completed, Status::Pending | Status::InProgress, false) => Status::Done,
         (ListStatus::InProgress, Status::Pending, _) => Status::InProgress,
         (ListStatus::Pending, Status::InProgress, _) => Status::Pending,
-        // The agent took its word back.
+        // The agent reopened it.
         (ListStatus::Pending | ListStatus::InProgress, Status::Done, false) => Status::Pending,
         _ => return Ok(()),
     };
@@ -114,7 +114,7 @@ fn put(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis
     Ok(())
 }
 
-/// Its words are the list's; its check is the one it came with.
+/// Updates the title. An existing check stays.
 fn rename(transaction: &Transaction<'_>, plan: &PlanId, item: &ListItem, at: Millis) -> Result<(), Fault> {
     let check = item.check.as_deref().map(|command| exact(&Check::command(command)));
     let rows = transaction.change(

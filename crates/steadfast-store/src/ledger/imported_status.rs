@@ -1,4 +1,4 @@
-//! How tasks stood in the list they come from: taken over when it is loaded, as what it is, a claim.
+//! Statuses of tasks from an imported list. They are taken over when the list is loaded, as claims.
 
 use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
 use steadfast_text::truncate_line;
@@ -9,15 +9,15 @@ use super::{Ledger, LedgerError, evidence};
 use crate::ledger::bind::params;
 use crate::ledger::connection::Transaction;
 
-/// What stands in the note of a claim before the reason that was given there.
+/// The text in the note of a claim, before the reason from the list.
 pub const REPORTED: &str = " when that was loaded: ";
 
-/// How much of a reason is kept, in characters.
+/// The maximum length of a stored reason, in characters.
 const REASON: usize = 300;
 
 impl Ledger {
-    /// Moves tasks on to where they were in `source`. What was closed here before stays as it is, and so does what is
-    /// further than the list says. Nobody did the work now, so nothing is earned. Returns what was moved.
+    /// Moves tasks to their status in `source`, and returns the moved ones. Tasks that were closed here before, or are
+    /// further than the list says, stay unchanged. Nothing is earned, because the work was not done here.
     pub fn take_over(
         &mut self,
         plan: &PlanId,
@@ -67,7 +67,7 @@ fn take_over(
     Ok(true)
 }
 
-/// That it was done there, which is no more than a word.
+/// Makes evidence for a task that is done in the list. This is only a claim.
 pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence {
     let how = match reason {
         Some(reason) => format!("{REPORTED}{}", truncate_line(reason, REASON)),
@@ -76,12 +76,12 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
     word(format!("it was done in {source}{how}"), now)
 }
 
-/// Somebody's word, and nothing that was looked at.
+/// Makes evidence from a statement that Steadfast did not check.
 pub(super) fn word(note: String, at: Millis) -> Evidence {
     Evidence::without_run(EvidenceClass::Claimed, true, note, at)
 }
 
-/// Why it is blocked here.
+/// Returns the reason of the block.
 pub(super) fn blocked(reason: Option<&str>, source: &str) -> String {
     reason.map_or_else(|| format!("it was blocked in {source}"), |reason| truncate_line(reason, REASON))
 }

@@ -1,14 +1,14 @@
-//! The words by which a step, a decision or a learning is found again.
+//! Keywords, by which steps, decisions and learnings are found.
 
-/// How many words of one text count.
+/// The maximum number of keywords per text.
 pub(super) const MOST: usize = 16;
 
-/// Shorter ones tell nothing.
+/// Shorter words are too common.
 const SHORTEST: usize = 3;
-/// Longer ones are hashes and encoded things.
+/// Longer words are hashes or encoded data.
 const LONGEST: usize = 32;
 
-/// Words that are everywhere: of speech, of file names, and of command lines.
+/// Stop words: common in English, file names and command lines.
 const EVERYWHERE: &[&str] = &[
     "add", "all", "and", "any", "app", "are", "bash", "bin", "but", "can", "cargo", "cat", "cd", "change", "check",
     "crate", "dev", "dist", "does", "done", "echo", "file", "find", "fix", "for", "from", "get", "git", "grep", "had",
@@ -19,10 +19,11 @@ const EVERYWHERE: &[&str] = &[
     "use", "usr", "var", "was", "what", "when", "where", "which", "will", "with", "yaml", "yarn", "yml", "you",
 ];
 
-/// The words of a text that tell it from others, each once, in their order: `src/AuthToken.ts` has `auth` and `token`.
+/// Returns the keywords of a text in their order, each once: `src/AuthToken.ts` has `auth` and `token`.
 pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).flat_map(humps) {
+    for word in texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).flat_map(split_camel_case)
+    {
         let Some(word) = plain(word).filter(|word| !found.contains(word)) else { continue };
         found.push(word);
         if found.len() == MOST {
@@ -32,8 +33,8 @@ pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Stri
     found
 }
 
-/// `parseDuration` is two words, and so is `HTTPServer`.
-fn humps(word: &str) -> Vec<&str> {
+/// Splits camel case: `parseDuration` is two words, and so is `HTTPServer`.
+fn split_camel_case(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut before) = (0, None::<char>);
     let mut rest = word.char_indices().peekable();
@@ -51,7 +52,7 @@ fn humps(word: &str) -> Vec<&str> {
     parts
 }
 
-/// As it is compared: without its case, and one for many.
+/// Normalises a word: lower case, without a plural `s`. Returns `None` for stop words.
 fn plain(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();
     if word.len() > SHORTEST + 1 && word.ends_with('s') && !word.ends_with("ss") {

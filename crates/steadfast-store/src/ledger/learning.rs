@@ -1,4 +1,4 @@
-//! What past runs taught, and what a human thinks of it.
+//! Learnings from past sessions, and a human's opinion of them.
 
 use std::borrow::Cow;
 
@@ -14,33 +14,33 @@ use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
-/// How long what was learned may be, in characters. It is read in one breath.
+/// The maximum lengths in characters. A learning should be readable at a glance.
 const TEXT: usize = 500;
 const WHY: usize = 1_000;
 const PATH: usize = 4_096;
 const FILES: usize = 20;
 
-/// How many a human has not looked at yet. Who has more looks at none of them.
+/// The maximum number of open learnings. A human with more would review none of them.
 const OPEN: usize = 500;
 
-/// How sure an agent's word is, and by how much the same said again is surer.
-const SAID: u8 = 50;
-const AGAIN: u8 = 10;
-const MOST_SAID: u8 = 90;
+/// The confidence in an agent's statement, and the increase for each repetition.
+const STATED: u8 = 50;
+const PER_REPETITION: u8 = 10;
+const MOST_STATED: u8 = 90;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learning {
     pub id: u64,
     pub kind: LearningKind,
     pub text: String,
-    /// What it rests on; may be empty.
+    /// The reason, which may be empty.
     pub why: String,
     pub files: Vec<String>,
     pub keywords: Vec<String>,
     /// 0 to 100.
     pub confidence: u8,
     pub status: LearningStatus,
-    /// In which it was learned.
+    /// The session in which it was learned.
     pub session: Option<SessionId>,
     pub source: LearningSource,
     pub created_at: Millis,
@@ -49,31 +49,31 @@ pub struct Learning {
 
 labels! {
     pub enum LearningKind {
-        /// A way that does not work.
+    /// An approach that does not work.
         Failure = "failure",
-        /// How something is.
+    /// A fact.
         Discovery = "discovery",
-        /// What has to be kept to.
+    /// A rule to follow.
         Constraint = "constraint",
     }
 }
 
 labels! {
-    /// What a human thinks of it.
+/// A human's opinion of a learning.
     pub enum LearningStatus {
-        /// Nobody has looked at it yet.
+    /// No human has reviewed it yet.
         Open = "open",
         Confirmed = "confirmed",
-        /// It is not so. Kept, so that it does not come back.
+    /// Wrong. It is kept so that agents cannot add it again.
         Dismissed = "dismissed",
     }
 }
 
 impl LearningStatus {
-    /// A human's word is certain.
+    /// A human's opinion is certain.
     fn confidence(self) -> u8 {
         match self {
-            Self::Open => SAID,
+            Self::Open => STATED,
             Self::Confirmed => 100,
             Self::Dismissed => 0,
         }
@@ -81,7 +81,7 @@ impl LearningStatus {
 }
 
 labels! {
-    /// Who says so.
+    /// The author of a learning.
     pub enum LearningSource {
         Agent = "agent",
         Human = "human",
@@ -90,7 +90,7 @@ labels! {
 }
 
 impl LearningSource {
-    /// What a human writes down they have confirmed by that.
+    /// A learning written by a human is confirmed.
     fn status(self) -> LearningStatus {
         match self {
             Self::Human => LearningStatus::Confirmed,
@@ -109,13 +109,13 @@ pub struct NewLearning {
     pub source: LearningSource,
 }
 
-/// What came of writing one down.
+/// The result of adding a learning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Learned {
     New(Learning),
-    /// It was there. Said again, an open one is surer; a human's word confirms it.
+    /// It existed. Repeating an open learning increases its confidence; a human who repeats it confirms it.
     Known(Learning),
-    /// A human said that it is not so, and only a human takes that back.
+    /// A human has dismissed it. Only a human can revert this.
     Dismissed(Learning),
 }
 
@@ -125,21 +125,21 @@ const COLUMNS: &str =
 impl Ledger {
     pub fn learn(&mut self, new: &NewLearning, now: Millis) -> Result<Learned, LedgerError> {
         within("a learning", &new.text, TEXT)?;
-        within("the reason of a learning", &new.why, WHY)?;
+        within("the reason for a learning", &new.why, WHY)?;
         if new.files.len() > FILES {
             return Err(LedgerError::LearningFiles { count: new.files.len(), bound: FILES });
         }
         for file in &new.files {
             within("a path of a learning", file, PATH)?;
         }
-        let said = redact(&new.text);
-        self.write(|transaction| match same(transaction, new.kind, &said)? {
-            Some(known) => again(transaction, known, new.source, now),
-            None => insert(transaction, new, said, now),
+        let content = redact(&new.text);
+        self.write(|transaction| match find_same(transaction, new.kind, &content)? {
+            Some(known) => repeat(transaction, known, new.source, now),
+            None => insert(transaction, new, content, now),
         })
     }
 
-    /// Those that nobody has looked at first, then the confirmed, then the dismissed; the newest of each first.
+    /// Returns all learnings: first the open ones, then the confirmed, then the dismissed; each group with the newest first.
     pub fn learnings(&self) -> Result<Vec<Learning>, LedgerError> {
         self.read(|connection| {
             let mut all = Vec::new();
@@ -150,7 +150,7 @@ impl Ledger {
         })
     }
 
-    /// A human's word on one.
+    /// Stores a human's opinion of a learning.
     pub fn judge_learning(&mut self, id: u64, status: LearningStatus, now: Millis) -> Result<Learning, LedgerError> {
         self.write(|transaction| {
             let known = find(transaction, id)?.ok_or(LedgerError::UnknownLearning { id })?;
@@ -161,7 +161,7 @@ impl Ledger {
     }
 }
 
-/// Those of one status, the newest first.
+/// Returns the learnings with one status, the newest first.
 pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"),
@@ -170,7 +170,7 @@ pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Re
     )
 }
 
-fn again(
+fn repeat(
     transaction: &Transaction<'_>,
     known: Learning,
     source: LearningSource,
@@ -180,14 +180,19 @@ fn again(
         (LearningSource::Human, _) => (LearningStatus::Confirmed, LearningStatus::Confirmed.confidence()),
         (_, LearningStatus::Dismissed) => return Ok(Learned::Dismissed(known)),
         (_, LearningStatus::Confirmed) => (known.status, known.confidence),
-        (_, LearningStatus::Open) => (known.status, known.confidence.saturating_add(AGAIN).min(MOST_SAID)),
+        (_, LearningStatus::Open) => (known.status, known.confidence.saturating_add(PER_REPETITION).min(MOST_STATED)),
     };
     let known = Learning { status, confidence, updated_at: now, ..known };
     put(transaction, &known)?;
     Ok(Learned::Known(known))
 }
 
-fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, now: Millis) -> Result<Learned, Fault> {
+fn insert(
+    transaction: &Transaction<'_>,
+    new: &NewLearning,
+    content: Cow<'_, str>,
+    now: Millis,
+) -> Result<Learned, Fault> {
     let status = new.source.status();
     if status == LearningStatus::Open {
         let open: u64 =
@@ -196,16 +201,16 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
             return Err(LedgerError::OpenLearnings { bound: OPEN }.into());
         }
     }
-    let (said, why) = (said.into_owned(), redact(&new.why).into_owned());
+    let (content, why) = (content.into_owned(), redact(&new.why).into_owned());
     let files: Vec<String> = new.files.iter().map(|file| redact(file).into_owned()).collect();
-    let words = keywords([said.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
+    let words = keywords([content.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
     transaction.run(
         "INSERT INTO learnings (kind, text, why, files, keywords, confidence, status, session, source, created_at,
                  updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
         params![
             new.kind,
-            said,
+            content,
             why,
             text(&files),
             text(&words),
@@ -220,7 +225,7 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
     Ok(Learned::New(Learning {
         id: id.unsigned_abs(),
         kind: new.kind,
-        text: said,
+        text: content,
         why,
         files,
         keywords: words,
@@ -245,11 +250,11 @@ fn find(connection: &Connection, id: u64) -> Result<Option<Learning>, Fault> {
     connection.first(&format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1"), [id], from_row)
 }
 
-/// The one that says the same.
-fn same(connection: &Connection, kind: LearningKind, said: &str) -> Result<Option<Learning>, Fault> {
+/// Finds a learning with the same text, ignoring case.
+fn find_same(connection: &Connection, kind: LearningKind, content: &str) -> Result<Option<Learning>, Fault> {
     connection.first(
         &format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"),
-        [kind.as_str(), said],
+        [kind.as_str(), content],
         from_row,
     )
 }

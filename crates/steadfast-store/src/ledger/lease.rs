@@ -1,5 +1,5 @@
-//! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
-//! slept through its end cannot write over its successor.
+//! Leases: the right to work on a task for a limited time. Each new lease of a task has a higher token, so that a holder who
+//! missed the end of its lease cannot overwrite its successor.
 
 use steadfast_model::{Millis, PlanId, TaskId};
 
@@ -24,22 +24,22 @@ impl Lease {
     }
 }
 
-/// The token a change is made under.
+/// The token under which a change is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     pub token: u64,
 }
 
-/// A row of the table: the last lease that was given.
+/// A row of the table: the last lease of a task.
 struct Last {
-    /// None: given back.
+    /// None if it was released.
     holder: Option<String>,
     token: u64,
     expires_at: Millis,
 }
 
 impl Ledger {
-    /// All of them or none. The same holder asking again gets new tokens too: it may be the one that came back after a
+    /// Acquires all leases or none. The same holder also gets new tokens: it may be a process that was restarted after a
     /// crash.
     pub fn acquire_leases(
         &mut self,
@@ -66,7 +66,7 @@ impl Ledger {
         })?
     }
 
-    /// Also after it ran out, as long as nobody else has it. Each for itself: what comes back are those that were lost.
+    /// Renews each lease separately, even expired ones that no other holder has acquired. Returns the lost ones.
     pub fn renew_leases(&mut self, leases: &mut [Lease], ttl_ms: u64, now: Millis) -> Result<Vec<Lease>, LedgerError> {
         let expires_at = after(now, ttl_ms);
         self.write(|transaction| {
@@ -82,7 +82,7 @@ impl Ledger {
         })
     }
 
-    /// What was lost is another's and stays so. Twice is once.
+    /// Releases leases. Lost ones are skipped, because they belong to another holder. Releasing twice is no error.
     pub fn release_leases(&mut self, leases: &[Lease]) -> Result<(), LedgerError> {
         self.write(|transaction| {
             for lease in leases {
@@ -148,7 +148,7 @@ pub(super) fn give_back(transaction: &Transaction<'_>, plan: &PlanId, task: &Tas
         .run("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3", params![plan, task, token])
 }
 
-/// Refuses a token that is not the one the task is held with. One that ran out still counts while nobody else asked.
+/// Rejects a token that is not the current one. An expired lease is valid until another holder acquires it.
 pub(super) fn check(connection: &Connection, plan: &PlanId, task: &TaskId, fence: Fence) -> Result<(), Fault> {
     match last(connection, plan, task)? {
         Some(Last { holder: Some(_), token, .. }) if token == fence.token => Ok(()),

@@ -1,4 +1,4 @@
-//! Forward only: a database is as far as its `user_version` says, and each file takes it one further.
+//! Migrations, forward only. The `user_version` of a database is the number of applied files.
 
 use std::path::Path;
 use std::thread;
@@ -29,7 +29,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.query_row("PRAGMA user_version", (), |row| row.get(0))?)
 }
 
-/// Brings the database to [`KNOWN`]. Several processes may try at once: one does it, the others find it done.
+/// Migrates the database to [`KNOWN`]. If several processes try at once, one does it and the others find it done.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, busy: Duration) -> Result<(), Fault> {
     if missing(connection, path)?.is_empty() {
         return Ok(());
@@ -51,7 +51,7 @@ fn missing(connection: &Connection, path: &Path) -> Result<&'static [&'static st
     Ok(MIGRATIONS.get(from..).ok_or_else(newer)?)
 }
 
-/// SQLite does not wait for its busy time while it changes the journal's mode, so we do.
+/// Enters WAL mode. SQLite does not apply its busy timeout to a change of the journal mode, so we retry.
 fn enter_wal(connection: &Connection, busy: Duration) -> Result<(), Fault> {
     let until = Instant::now() + busy;
     loop {

@@ -1,8 +1,8 @@
-//! The ledger: plans, tasks, leases and evidence in SQLite.
+//! The ledger: plans, tasks, leases, evidence, runs and loops in SQLite.
 //!
-//! Every query of the house is in this tree, and no type of the database leaves it: a PostgreSQL twin would stand
-//! beside it with the same doors. [`Ledger::write`] is the one way to change something. It is one transaction, and
-//! after the commit it replaces the slices of the plans that changed.
+//! All SQL is in this folder, and no database type leaves it, so a PostgreSQL version could offer the same functions.
+//! [`Ledger::write`] is the only way to change something. It is one transaction, and after the commit it replaces the slices
+//! of the changed plans.
 
 mod added;
 mod bind;
@@ -79,10 +79,10 @@ pub use task::{Blocked, NewTask};
 use error::Fault;
 use slice::HeldBack;
 
-// Up to 3.51.2 a WAL that is reset while another connection writes can lose a commit.
+// Until 3.51.2, a WAL that is reset while another connection writes can lose a commit.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003, "SQLite 3.51.3 or newer is needed");
 
-/// One connection to `state.db`.
+/// A connection to `state.db`.
 #[derive(Debug)]
 pub struct Ledger {
     connection: Connection,
@@ -97,7 +97,7 @@ impl Ledger {
         &self.path
     }
 
-    /// Several queries that see the same moment.
+    /// Runs several queries that see the same state of the database.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, LedgerError> {
         let attempt = || {
             let transaction = self.connection.reading()?;
@@ -108,7 +108,7 @@ impl Ledger {
         attempt().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// All or nothing. The lock is taken at the start: a reader that wants to write halfway could only fail.
+    /// Changes everything or nothing. It takes the write lock at the start: upgrading a reader to a writer later could fail.
     fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, LedgerError> {
         let attempt = || {
             let transaction = self.connection.writing()?;
@@ -123,13 +123,13 @@ impl Ledger {
         Ok(value)
     }
 
-    /// Reads the whole file and says what is wrong with it.
+    /// Checks the whole database file for damage.
     pub fn check(&self) -> Result<(), LedgerError> {
-        let said: String =
+        let result: String =
             self.read(|connection| Ok(connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?))?;
-        if said == "ok" {
+        if result == "ok" {
             return Ok(());
         }
-        Err(LedgerError::Damaged { path: self.path.clone(), source: said.into() })
+        Err(LedgerError::Damaged { path: self.path.clone(), source: result.into() })
     }
 }

@@ -1,10 +1,10 @@
 use steadfast_model::TaskId;
 
 const SHOWN: usize = 3;
-/// Further away it is another word, not a slip.
+/// A larger distance is a different word, not a typing error.
 const FAR: usize = 2;
 
-/// The ids most like a mistyped one, the likeliest first; of equals the earlier.
+/// Returns the ids most similar to a mistyped one, the most similar first.
 pub(super) fn nearest(wanted: &TaskId, ids: impl IntoIterator<Item = TaskId>) -> Vec<TaskId> {
     let mut near: Vec<(usize, TaskId)> = ids
         .into_iter()
@@ -15,7 +15,7 @@ pub(super) fn nearest(wanted: &TaskId, ids: impl IntoIterator<Item = TaskId>) ->
     near.into_iter().take(SHOWN).map(|(_, id)| id).collect()
 }
 
-/// How many letters have to be put in, taken out or changed.
+/// The edit distance: the number of inserted, removed and changed letters.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

@@ -1,4 +1,4 @@
-//! The one door to `state.db`.
+//! Opens `state.db`. This is the only place that does.
 
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
@@ -14,26 +14,26 @@ use super::error::Fault;
 use super::migration::{self, KNOWN};
 use super::{Ledger, LedgerError};
 
-/// How long to wait for another writer. A hook waits for us, and a human behind it.
+/// The default time to wait for another writer. A hook, and a human behind it, wait for us meanwhile.
 pub const BUSY: Duration = Duration::from_millis(250);
 
-/// How many statements a connection keeps prepared.
+/// The number of prepared statements that a connection caches.
 const STATEMENTS: usize = 96;
 
 impl Ledger {
-    /// Created when missing, migrated when older.
+    /// Opens the ledger. Creates it if it is missing, migrates it if it is older.
     pub fn open(state_dir: &Path) -> Result<Self, LedgerError> {
         Self::open_within(state_dir, BUSY)
     }
 
-    /// `None` when there is no ledger yet.
+    /// Opens the ledger for reading. Returns `None` if there is none yet.
     pub fn open_read_only(state_dir: &Path) -> Result<Option<Self>, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = readable(&path, BUSY).map_err(|fault| fault.at(&path))?;
         Ok(connection.map(|connection| Self::over(connection, state_dir, path, BUSY)))
     }
 
-    /// The same as [`Self::open`], with another time to wait for other writers.
+    /// Opens the ledger like [`Self::open`], with another time to wait for other writers.
     pub fn open_within(state_dir: &Path, busy: Duration) -> Result<Self, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = writable(&path, busy).map_err(|fault| fault.at(&path))?;
@@ -52,8 +52,8 @@ fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
         Err(fault) if fault.cannot_open() => create(path, flags, busy)?,
         connection => connection?,
     };
-    // SQLite opens for reading what it cannot open for writing, and would say so only at the first write. It also does so
-    // if another process creates the file between its two attempts; a second connection finds that file.
+    // SQLite falls back to a read-only connection, and would report that only at the first write. It also does so if another
+    // process creates the file between its two attempts; then a second connection succeeds.
     if connection.is_readonly(rusqlite::MAIN_DB)? {
         connection = connect(path, flags, busy)?;
     }
@@ -61,7 +61,7 @@ fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
         return Err(LedgerError::ReadOnly { path: path.to_owned() }.into());
     }
     migration::migrate(&mut connection, path, busy)?;
-    // In WAL mode a commit that a power cut undoes is undone whole, journal cursor included.
+    // In WAL mode a power cut undoes whole commits only, including the journal cursor.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
 }
@@ -84,7 +84,7 @@ fn readable(path: &Path, busy: Duration) -> Result<Option<Connection>, Fault> {
     let path = path.to_owned();
     match found {
         KNOWN => Ok(Some(connection)),
-        // Somebody is just creating it.
+        // Another process is just creating it.
         0 => Ok(None),
         found if found > KNOWN => Err(LedgerError::Newer { path, found, known: KNOWN }.into()),
         found => Err(LedgerError::Older { path, found, known: KNOWN }.into()),
@@ -94,21 +94,21 @@ fn readable(path: &Path, busy: Duration) -> Result<Option<Connection>, Fault> {
 fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy)?;
-    // More than a run has of them, so that it prepares each once.
+    // More than a run uses, so that each statement is prepared once.
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
 
-/// Nothing is in the WAL, so the database file alone is the whole truth.
+/// Checks that the WAL is empty, so that the database file alone is complete.
 fn is_quiet(path: &Path) -> bool {
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
     fs::metadata(PathBuf::from(wal)).map_or(true, |wal| wal.len() == 0)
 }
 
-/// In a directory where we may write nothing (a sandbox, another user's) SQLite cannot set up its shared memory. It can
-/// then read only what it is told will not change. A writer outside may break that promise: a read is over in a
-/// millisecond, and the worst is one answer that says `damaged`.
+/// In a folder without write permission (a sandbox, another user's), SQLite cannot create its shared memory, and can read
+/// only files that are declared immutable. An outside writer may still change the file. A read takes a millisecond, so at
+/// worst one answer says `damaged`.
 fn immutable(path: &Path) -> PathBuf {
     let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -121,10 +121,11 @@ fn immutable(path: &Path) -> PathBuf {
     PathBuf::from(uri)
 }
 
-/// SQLite gives its other files the permissions of the first, which is why they are set before anything is written.
+/// Creates the database with private permissions. They are set before anything is written, because SQLite gives its other
+/// files the same permissions.
 ///
-/// The file is not ours to open, not even to create it: closing any descriptor of it would drop the locks of all
-/// connections this process has.
+/// Only SQLite may open this file: closing any other descriptor of it would drop the locks of all connections in this
+/// process.
 fn create(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
     if let Some(directory) = path.parent() {
         create_private_dir(directory).map_err(|error| unreachable(path, error))?;

@@ -2,10 +2,10 @@ use steadfast_model::TaskId;
 
 use super::added::ADDED;
 
-/// The id as text whose bytes compare the way people count: `1.2`, `1.2a`, `1.10`.
+/// Converts an id to a text that sorts the way people count: `1.2`, `1.2a`, `1.10`.
 ///
-/// Each number gets its length in front. Kept in a column, so that the database can order by it and stop early. Tasks that
-/// were added to a spec's plan come after the authored ones, whatever their ids begin with.
+/// Each number gets its length as a prefix. It is stored in a column, so that the database can sort by it and stop early.
+/// Added tasks sort after the authored ones.
 pub(super) fn position(id: &TaskId) -> String {
     const LAST: char = '~';
     let mut position = String::new();
@@ -28,7 +28,7 @@ pub(super) fn position(id: &TaskId) -> String {
     position
 }
 
-/// The whole number an id begins with: 2 for `2.1a`.
+/// Returns the whole number at the start of an id: 2 for `2.1a`.
 pub(super) fn leading_number(id: &TaskId) -> Option<u64> {
     let text = id.as_str();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

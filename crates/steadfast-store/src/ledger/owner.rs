@@ -5,18 +5,18 @@ use super::{Ledger, LedgerError, run};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// Whether a living session loses its plan to another.
+/// The conditions under which a session may take a plan from a running session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claiming<'a> {
     UnlessHeld,
-    /// Unless held, but this owner has not been heard of for so long that it counts as gone.
+    /// Unless held, except by this owner, which has been silent for so long that it counts as gone.
     FromSilent(&'a SessionId),
-    /// Someone started a task of it, or loaded it: whoever works on it has it.
+    /// Even if held: the session started a task of the plan, or loaded it.
     EvenIfHeld,
 }
 
 impl<'a> Claiming<'a> {
-    /// Politely, past an owner that counts as gone.
+    /// Takes a plan only from an owner that counts as gone.
     pub fn of(silent: Option<&'a SessionId>) -> Self {
         silent.map_or(Self::UnlessHeld, Self::FromSilent)
     }
@@ -25,7 +25,7 @@ impl<'a> Claiming<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     Yes,
-    /// It was this session's before.
+    /// This session already owned it.
     Already,
     HeldBy(SessionId),
     HeldByRun(RunId),
@@ -46,7 +46,7 @@ impl Ledger {
     }
 }
 
-/// `None`: there is no such plan.
+/// Returns `None` if there is no such plan.
 pub(super) fn take(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -68,7 +68,7 @@ pub(super) fn take(
     Ok(Some(Taken::Yes))
 }
 
-/// The same from a journal: one that is drained late does not undo what happened since.
+/// Takes a plan at a past time, from a journal. Draining late must not undo later changes.
 pub(super) fn take_late(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -84,7 +84,7 @@ pub(super) fn take_late(
     }
 }
 
-/// A session leaves its plan: nobody owns it then. From a journal: who took it since keeps it.
+/// Removes a session from its plan at a past time, from a journal. A later owner keeps it.
 pub(super) fn leave_late(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -101,7 +101,7 @@ pub(super) fn leave_late(
     Ok(())
 }
 
-/// Whether a living owner keeps its plan.
+/// Returns true if a running owner keeps its plan.
 fn keeps(claiming: Claiming<'_>, owner: &SessionId) -> bool {
     match claiming {
         Claiming::UnlessHeld => true,
@@ -112,12 +112,12 @@ fn keeps(claiming: Claiming<'_>, owner: &SessionId) -> bool {
 
 enum Owner {
     Nobody,
-    /// Its end was not seen. A session whose journal was never drained lives too.
+    /// No end was seen. A session whose journal was never drained counts as running.
     Living(SessionId),
     Ended(SessionId),
 }
 
-/// The owner, and since when.
+/// Returns the owner, and the time since which it owns the plan.
 fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<(Owner, Millis)>, Fault> {
     connection.first("SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1", [plan], |row| {
             let owner = row.get::<_, Option<String>>(0)?.map(SessionId::new);

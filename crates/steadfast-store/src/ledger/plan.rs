@@ -15,30 +15,30 @@ use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
-/// A plan as it is put into the ledger.
+/// A plan to insert.
 pub(super) struct NewPlan<'a> {
     pub(super) id: &'a PlanId,
     pub(super) worktree: &'a str,
     pub(super) title: &'a str,
-    /// The spec it was compiled from.
+    /// The spec from which it was compiled.
     pub(super) source: Option<&'a str>,
     pub(super) added_by: AddedBy,
 }
 
-/// A plan of a worktree, as `plan list` shows it.
+/// A plan of a worktree, for `plan list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLine {
     pub id: PlanId,
     pub title: String,
-    /// The spec it was compiled from; a plain list has none.
+    /// The spec from which it was compiled; a plain list has none.
     pub source: Option<String>,
     pub counts: Counts,
-    /// The run that works it off.
+    /// The run that works on it.
     pub run: Option<RunId>,
 }
 
 impl Ledger {
-    /// The plans of a worktree that have tasks and were not cleared, the one that was loaded or chosen last first.
+    /// Lists the plans of a worktree that have tasks and were not cleared, the most recently loaded or chosen first.
     pub fn plans(&self, worktree: &str) -> Result<Vec<PlanLine>, LedgerError> {
         self.read(|connection| {
             let rows: Vec<(PlanId, String, Option<String>)> = connection.rows(
@@ -57,7 +57,7 @@ impl Ledger {
         })
     }
 
-    /// The plain list of a worktree, made when it is not there yet. Title and author are those of the first call.
+    /// Returns the plain list of a worktree, and creates it if needed. Title and author come from the first call.
     pub fn list_plan(
         &mut self,
         worktree: &str,
@@ -66,7 +66,7 @@ impl Ledger {
         now: Millis,
     ) -> Result<PlanId, LedgerError> {
         self.write(|transaction| {
-            // One that came along with a checkout that was moved has the id of where that was.
+            // The list of a checkout that was moved still has the id of its old path.
             if let Some(id) = lists(transaction, worktree)?.into_iter().next() {
                 return Ok(id);
             }
@@ -86,7 +86,7 @@ impl Ledger {
         })
     }
 
-    /// A checkout is elsewhere now: what was its own still is. Sessions and runs of the one it was copied from are not.
+    /// Moves the plans of a checkout to its new path. A copy loses the owners, leases, checks and runs.
     pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
         let from = moved.from.as_str();
         self.write(|transaction| {
@@ -96,7 +96,7 @@ impl Ledger {
                 let sql = format!("UPDATE {table} SET worktree = ?2 WHERE worktree = ?1");
                 transaction.execute(&sql, params![AsGiven(from), AsGiven(to)])?;
             }
-            // A checkout has one loop that is not finished; one that is there already stays.
+            // A checkout has only one unfinished loop: an existing one stays.
             transaction.execute(
                 "UPDATE OR IGNORE loop SET worktree = ?2 WHERE worktree = ?1",
                 params![AsGiven(from), AsGiven(to)],
@@ -115,7 +115,7 @@ impl Ledger {
         })
     }
 
-    /// Puts a plan in force: of those with open tasks it comes first from now on.
+    /// Makes a plan the current one: it comes first among the plans with open tasks.
     pub fn use_plan(&mut self, plan: &PlanId, by: AddedBy, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             require(transaction, plan)?;
@@ -125,24 +125,24 @@ impl Ledger {
         })
     }
 
-    /// The plan in force of this worktree: of those with open tasks the one that was loaded or chosen last and that no run
-    /// works off, else the last of them, else the last of all. A plain list comes after the plans of specs.
+    /// Returns the current plan of this worktree. Plans with open tasks come first, then plans without a run, then the most
+    /// recently loaded or chosen. A plain list comes after the plans of specs.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.view_for(worktree, Beholder::Anyone)
+        self.view_for(worktree, Viewer::Anyone)
     }
 
-    /// The same with no host's list among them.
+    /// Returns the current plan like [`Self::plan_view`], without the task lists of hosts.
     pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.view_for(worktree, Beholder::Stranger)
+        self.view_for(worktree, Viewer::Stranger)
     }
 
-    /// The same as a session sees it: the list of another session's host is none of its business.
+    /// Returns the current plan for a session: without the host lists of other sessions.
     pub fn plan_view_of(&self, worktree: &str, session: &SessionId) -> Result<Option<PlanView>, LedgerError> {
-        self.view_for(worktree, Beholder::Session(session))
+        self.view_for(worktree, Viewer::Session(session))
     }
 
-    fn view_for(&self, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree, beholder)? {
+    fn view_for(&self, worktree: &str, viewer: Viewer<'_>) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree, viewer)? {
             Some(plan) => view(connection, &plan),
             None => Ok(None),
         })
@@ -156,37 +156,37 @@ pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Mil
     )
 }
 
-/// Who looks for the plan of a worktree. The list of a session's host is that session's; to others it is what is left when
-/// nothing else is there.
+/// The caller who looks for the plan of a worktree. A host's task list belongs to its session. Other callers get it only if
+/// there is no other plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Beholder<'a> {
+pub(super) enum Viewer<'a> {
     Anyone,
     Session(&'a SessionId),
-    /// Of nobody's list.
+    /// A caller who sees no host list.
     Stranger,
 }
 
-impl Beholder<'_> {
+impl Viewer<'_> {
     fn session(&self) -> Option<&str> {
         match self {
             Self::Anyone => None,
             Self::Session(session) => Some(session.as_str()),
-            // No session has this name.
+            // No session has an empty id.
             Self::Stranger => Some(""),
         }
     }
 }
 
-/// What the id of a plain list begins with.
+/// The start of a plain list's id.
 const LIST: &str = "list-";
 
-/// A number above 1 is only for the second of two worktrees with the same hash.
+/// A number above 1 is used only for the second of two worktrees with the same hash, or after a list was cleared.
 fn list_id(worktree: &str, number: u32) -> PlanId {
     let hash = hash(worktree);
     PlanId::new(if number == 1 { format!("{LIST}{hash:08x}") } else { format!("{LIST}{hash:08x}-{number}") })
 }
 
-/// The plain lists of a worktree; more than one only if an earlier one was cleared.
+/// Returns the plain lists of a worktree; several only if an earlier one was cleared.
 pub(super) fn lists(connection: &Connection, worktree: &str) -> Result<Vec<PlanId>, Fault> {
     connection.rows(
         "SELECT id FROM plan WHERE worktree = ?1 AND source IS NULL AND id LIKE ?2 AND cleared_at IS NULL ORDER BY id",
@@ -204,7 +204,7 @@ pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Opti
     connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
 
-/// Whether it has a source: a spec, or a list that is kept elsewhere.
+/// Checks if a plan has a source: a spec, or an external tracker.
 pub(super) fn is_authored(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan], |row| row.get(0))
 }
@@ -232,7 +232,7 @@ pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Faul
     }
 }
 
-pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanId>, Fault> {
+pub(super) fn newest(connection: &Connection, worktree: &str, viewer: Viewer<'_>) -> Result<Option<PlanId>, Fault> {
     connection.first("SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
                 AND (?2 IS NULL OR plan.owner IS ?2 OR plan.source IS NOT NULL OR plan.id NOT LIKE ?3)
              ORDER BY plan.source IS NULL AND plan.id LIKE ?3 AND EXISTS (
@@ -242,7 +242,7 @@ pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder
                       EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
                       plan.source IS NULL AND plan.id LIKE ?4 AND plan.used_at IS NULL,
                       COALESCE(plan.used_at, plan.created_at) DESC, plan.id DESC
-             LIMIT 1", params![AsGiven(worktree), beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
+             LIMIT 1", params![AsGiven(worktree), viewer.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
             |row| plan_id(row, 0))
 }
 
@@ -281,7 +281,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     view.open = open(connection, plan, view.counts)?;
     view.checking = evidence::checking(connection, plan)?;
     (view.brief, view.hash) = brief(connection, plan, &view)?;
-    // Another plan in the checkout of a loop is no way around what must not happen there.
+    // Using another plan in the checkout of a loop does not get around the loop's must-nots.
     if view.brief.must_nots.is_empty() {
         view.brief.must_nots = loops::must_nots(connection, &view.worktree)?;
     }
@@ -292,7 +292,8 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     Ok(Some(view))
 }
 
-/// What the gate had taken back and an agent is at just now. A unit of a run is worked on as a whole.
+/// Returns the tasks in progress that take back a change on request of the gate. All tasks of a run's unit count, because an
+/// agent works on the whole unit.
 fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result<Vec<TakingBack>, Fault> {
     let ids: Vec<TaskId> = connection.rows(
         "SELECT id FROM task WHERE plan = ?1 AND kind = 'remediation' AND added_by = 'human'
@@ -311,15 +312,16 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
     Ok(found)
 }
 
-/// What an agent has to know again, and the hash of what was authored. A plain list has a current task at most.
+/// Returns the facts that an agent must be reminded of, and the hash of the authored text. A plain list has only a current
+/// task.
 fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Brief, Option<String>), Fault> {
     let source: Option<String> = connection.row("SELECT source FROM plan WHERE id = ?1", [plan], |row| row.get(0))?;
     let current = match view.open.first() {
         Some(line) => Some(task::find(connection, plan, &line.id)?),
         None => None,
     };
-    let told = current.as_ref().map(|task| current_of(connection, task)).transpose()?;
-    let mut brief = Brief { spec: source, current: told, ..Brief::default() };
+    let shown = current.as_ref().map(|task| current_of(connection, task)).transpose()?;
+    let mut brief = Brief { spec: source, current: shown, ..Brief::default() };
     if brief.spec.is_none() {
         return Ok((brief, None));
     }
@@ -367,8 +369,8 @@ pub(super) fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, F
     Ok(counts)
 }
 
-/// What is being done, then what can be begun. Both are empty while something is open only when all of it waits for a
-/// blocked task.
+/// Returns the tasks in progress, then the ready ones. If tasks are open but this is empty, all of them depend on a blocked
+/// task.
 fn open(connection: &Connection, plan: &PlanId, counts: Counts) -> Result<Vec<TaskLine>, Fault> {
     let mut open = Vec::new();
     if counts.in_progress > 0 {

@@ -1,4 +1,4 @@
-//! How a task is gone about: started, noted, given up by an agent that is gone.
+//! Progress of tasks: started, noted, given up by an agent that is gone.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,47 @@ use super::{Ledger, LedgerError, task};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// How a task stood when it was last started.
+/// The state of a task and its files when it was last started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     pub at: Millis,
-    /// Object ids of its files by path; a missing file has none.
+    /// Object ids of its files by path; missing files have none.
     pub files: BTreeMap<String, Option<String>>,
-    /// Why the files could not be looked at: nothing is measured from here then.
+    /// The reason if the files could not be read. Then no change can be measured from here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// The whole checkout, where it names no files.
+    /// The tree of the whole checkout, if the task names no files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// Who did, where a session did.
+    /// The session that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// When the last session that had it turned out to be gone: the next attempt began after it.
+    /// The time at which the last session that worked on it was found gone. The next attempt begins after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_up: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Not started yet: as it was when it came into the plan.
+    /// The task is not started yet: this is the state when it came into the plan.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loaded: bool,
 }
 
-/// How the checkout stood when a plan was loaded: what a task is measured from until it is started.
+/// The state of the checkout when a plan was loaded. Changes are measured from it until a task is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// Object ids of the files that its tasks have to change.
+    /// Object ids of the files that the tasks must change.
     pub files: BTreeMap<String, Option<String>>,
-    /// The whole checkout, for tasks that name no files.
+    /// The tree of the whole checkout, for tasks without files.
     pub tree: Option<String>,
 }
 
-/// An agent ran out of context and put its work down.
+/// An agent ran out of context and interrupted its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub at: Millis,
-    /// How many tasks were done or blocked by then.
+    /// The number of tasks that were done or blocked at that time.
     pub closed: u32,
-    /// Checkpoints in a row, this one among them, with nothing closed in between.
+    /// The number of consecutive checkpoints without a closed task, including this one.
     pub without_progress: u32,
 }
 
@@ -65,13 +65,12 @@ impl Ledger {
                 status::change(transaction, plan, id, &change(Status::Pending))?;
             }
             let changed = status::change(transaction, plan, id, &change(Status::InProgress))?;
-            // Starting it again does not forget how it was at first, if that was seen: what an agent did before it died
-            // is work on the task.
+            // A restart keeps the first state, if it was readable: the work of an agent that died belongs to the task.
             let is_anew = from.is_closed();
             transaction.run("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
                      AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL
                           OR json_extract(started, '$.loaded') IS NOT NULL)", params![plan, id, text(started), is_anew])?;
-            // Who starts it last has it.
+            // The session that started it last owns it.
             transaction.change("UPDATE task SET started = json_remove(json_set(started, '$.session', ?3, '$.agent', ?4), '$.put_down')
                      WHERE plan = ?1 AND id = ?2 AND (?3 IS NOT NULL OR json_extract(started, '$.put_down') IS NOT NULL)", params![
                     plan,
@@ -83,7 +82,7 @@ impl Ledger {
         })
     }
 
-    /// What a task that was added is measured from until it is started.
+    /// Stores the state from which changes to an added task are measured until it is started.
     pub fn keep_baseline(&mut self, plan: &PlanId, id: &TaskId, baseline: &Started) -> Result<(), LedgerError> {
         self.write(|transaction| {
             transaction.run(
@@ -100,7 +99,7 @@ impl Ledger {
         })
     }
 
-    /// The task that was done last.
+    /// Returns the task that was done last.
     pub fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
         self.read(|connection| {
             let id = connection.first(
@@ -109,17 +108,18 @@ impl Ledger {
                 |row| task_id(row, 0),
             )?;
             let task = id.map(|id| task::find(connection, plan, &id)).transpose()?;
-            // One that was begun again is not.
+            // Unless it was reopened.
             Ok(task.filter(|task| task.status == Status::Done))
         })
     }
 
-    /// Who had the plan is gone: what was in progress can be begun again, and is counted. Which tasks that were.
+    /// The owner of the plan is gone: tasks in progress become pending, and each counts as a failed attempt. Returns their
+    /// ids.
     pub fn give_up(&mut self, plan: &PlanId, now: Millis) -> Result<Vec<TaskId>, LedgerError> {
         self.write(|transaction| give_up(transaction, plan, None, now))
     }
 
-    /// How many attempts at a task came to nothing, where a run counts them.
+    /// Sets the number of failed attempts of a task, when a run counts them.
     pub fn set_stuck(&mut self, plan: &PlanId, id: &TaskId, stuck: u32, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             set_stuck(transaction, plan, id, stuck, now)?;
@@ -128,7 +128,7 @@ impl Ledger {
         })
     }
 
-    /// Adds a line to what is known of a task.
+    /// Adds a line to the notes of a task.
     pub fn note_task(&mut self, plan: &PlanId, id: &TaskId, line: &str, now: Millis) -> Result<Task, LedgerError> {
         self.write(|transaction| {
             note(transaction, plan, id, line, now)?;
@@ -161,7 +161,7 @@ fn started(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option
     Ok(found.map(|found| json(0, &found)).transpose()?)
 }
 
-/// Blocks a task that is still open. From a journal: a task that is gone or closed since stays as it is.
+/// Blocks an open task at a past time, from a journal. A task that was deleted or changed since stays unchanged.
 pub(super) fn block_late(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -182,8 +182,8 @@ pub(super) fn block_late(
     Ok(())
 }
 
-/// The agent that had it is gone: back to where it can be begun, counted. Without a task: all that are in progress. From a
-/// journal: a task that was touched since stays as it is.
+/// Makes tasks pending whose agent is gone, and counts a failed attempt. `None` means all tasks in progress. A task that was
+/// changed after `now` stays unchanged, because `now` may be a past time from a journal.
 pub(super) fn give_up(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -210,7 +210,7 @@ pub(super) fn give_up(
     Ok(ids)
 }
 
-/// Whether a check of a task failed since it was started: the attempt is counted then.
+/// Returns true if a check of the task failed since it was started: then the attempt is already counted.
 pub(super) fn has_failed_since_start(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
     let Some(Started { at, loaded: false, given_up, .. }) = started(connection, plan, id)? else { return Ok(false) };
     let at = given_up.map_or(at, |given_up| given_up.max(at));
@@ -243,7 +243,7 @@ pub(super) fn stuck(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, n
     Ok(())
 }
 
-/// Keeps a checkpoint. The second without progress counts against the task that was being done.
+/// Stores a checkpoint. From the second one without progress, each counts as a failed attempt of the task in progress.
 pub(super) fn checkpoint(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<Checkpoint, Fault> {
     let before = last_checkpoint(transaction, plan)?;
     let closed = transaction.row(

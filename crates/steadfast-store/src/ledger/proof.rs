@@ -1,4 +1,4 @@
-//! What closed the tasks that are done, in the form in which a stop compares it with the files.
+//! Proofs: the evidence that closed the done tasks, in the form in which a stop compares it with the files.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// What closed a done task, where that can go stale.
+/// The proof of a done task, if it can become stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProof {
     pub task: TaskId,
-    /// What was written before that does not count against it.
+    /// Changes before this time do not make the proof stale.
     pub since: Millis,
-    /// The check has failed since.
+    /// The check has failed since then.
     pub failed: bool,
-    /// Empty: the task names no files.
+    /// Empty if the task names no files.
     pub files: Vec<SeenFile>,
 }
 
-/// What the last run of a plan did.
+/// The work of the last run of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunWork {
     pub branch: String,
@@ -30,11 +30,11 @@ pub struct RunWork {
     pub tasks: BTreeSet<TaskId>,
 }
 
-/// Beside the classes of evidence: the check of a done task has failed since.
+/// A class in addition to those of evidence: the check of a done task has failed since.
 const FAILED: &str = "failed";
 
 impl Ledger {
-    /// Of each done task that something closed which can go stale.
+    /// Returns the proofs of the done tasks, if they can become stale.
     pub fn stored_proofs(&self, plan: &PlanId) -> Result<Vec<StoredProof>, LedgerError> {
         self.read(|connection| {
             connection.rows(
@@ -50,7 +50,7 @@ impl Ledger {
         })
     }
 
-    /// The main and added tasks that nothing but the agent's word closed.
+    /// Returns the main and added tasks that were closed only by the agent's word.
     pub fn claimed(&self, plan: &PlanId) -> Result<TaskLines, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -67,7 +67,7 @@ impl Ledger {
         })
     }
 
-    /// These done tasks of a plan, in its order.
+    /// Returns those of these tasks that are done, in the order of the plan.
     pub fn done_lines(&self, plan: &PlanId, ids: &BTreeSet<TaskId>) -> Result<TaskLines, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -85,7 +85,7 @@ impl Ledger {
         })
     }
 
-    /// Files of done tasks as they are now, where a closer look found that what closed the tasks holds.
+    /// Stores the current state of files of done tasks, after a closer check found that their proofs still hold.
     pub fn see_again(&mut self, plan: &PlanId, seen: &[(TaskId, Vec<SeenFile>)]) -> Result<(), LedgerError> {
         if seen.is_empty() {
             return Ok(());
@@ -100,7 +100,7 @@ impl Ledger {
         })
     }
 
-    /// What the last run of a plan did, if there was one.
+    /// Returns the work of the last run of a plan, if there was one.
     pub fn work_of_last_run(&self, plan: &PlanId) -> Result<Option<RunWork>, LedgerError> {
         self.read(|connection| last_run(connection, plan))
     }
@@ -119,14 +119,14 @@ pub(super) fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<
     Ok(Some(RunWork { branch, tasks }))
 }
 
-/// Keeps what closed a task.
+/// Stores the evidence that closed a task.
 pub(super) fn keep(
     transaction: &Transaction<'_>,
     plan: &PlanId,
     id: &TaskId,
     evidence: &Evidence,
 ) -> Result<(), Fault> {
-    // The check looked at the files when it began.
+    // The check read the files when it began.
     let took = evidence.seconds.map_or(0, |seconds| (seconds * 1_000.0).ceil() as u64);
     transaction.run("INSERT INTO proof (plan, task, class, since, files) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE SET class = excluded.class, since = excluded.since, files = excluded.files", params![
@@ -138,12 +138,12 @@ pub(super) fn keep(
         ])
 }
 
-/// A done task whose check has failed since.
+/// Marks the proof of a done task as failed.
 pub(super) fn fail(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
     transaction.run("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2", params![plan, id, FAILED])
 }
 
-/// The task is open again.
+/// Removes the proof of a task that is open again.
 pub(super) fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
     transaction.run("DELETE FROM proof WHERE plan = ?1 AND task = ?2", params![plan, id])
 }

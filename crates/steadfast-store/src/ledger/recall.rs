@@ -1,4 +1,4 @@
-//! What is remembered that has to do with a piece of work.
+//! Finds learnings, steps and decisions that are related to a piece of work.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,43 +13,43 @@ use super::step::{self, Key, StepRow, folder};
 use super::{Ledger, LedgerError};
 use crate::ledger::connection::Connection;
 
-/// How many files of a question count.
+/// The maximum number of files in a query.
 const FILES: usize = 20;
 
-/// How many steps with one key are looked at, the newest first.
+/// The number of steps to read per key, the newest first.
 const CANDIDATES: usize = 50;
 
-/// How many decisions are looked at, the newest first.
+/// The number of decisions to read, the newest first.
 const DECISIONS: usize = 500;
 
-/// What a piece of work is about.
+/// A piece of work to find related memories for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// From the root of the checkout. One that ends in `/` is a folder.
+    /// Paths from the root of the checkout. A path ending in `/` is a folder.
     pub files: Vec<String>,
-    /// Any text: its words count.
+    /// Any text; its keywords are used.
     pub words: String,
-    /// The most learnings, and the most steps and decisions.
+    /// The maximum number of learnings, and of steps and decisions.
     pub limit: usize,
-    /// Whose steps are no news.
+    /// A session whose steps are left out, because it knows them.
     pub without: Option<SessionId>,
 }
 
-/// Something remembered, and what it has to do with the question.
+/// A found memory, and its relation to the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
     pub reason: Reason,
     pub memory: RecalledItem,
 }
 
-/// Why something is recalled; the nearest first.
+/// The relation between a memory and the query, the closest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     SameFile,
     SameFolder,
-    /// So many words in common, at least one.
+    /// The number of common keywords, at least one.
     Keyword(usize),
-    /// A decision holds for everything that comes after it.
+    /// An unrelated decision: a decision applies to all later work.
     KeyDecision,
 }
 
@@ -63,7 +63,7 @@ impl Reason {
         }
     }
 
-    /// By which it is put in order: what has more words in common is nearer.
+    /// The sort key: more common keywords are closer.
     fn distance(self) -> (u8, Reverse<usize>) {
         match self {
             Self::SameFile => (0, Reverse(0)),
@@ -91,19 +91,19 @@ pub struct KeyDecision {
 }
 
 impl Ledger {
-    /// Learnings that nobody dismissed, then validated steps and decisions; the nearest first, and of those that are
-    /// as near the newest.
+    /// Returns learnings that were not dismissed, then validated steps and decisions; the closest first, and the newest
+    /// first among equally close ones.
     pub fn recall(&self, query: &Query) -> Result<Vec<Recalled>, LedgerError> {
-        let asked = RecallKeys::of(query);
+        let keys = RecallKeys::of(query);
         self.read(|connection| {
-            let mut recalled = asked.learnings(connection)?;
-            recalled.extend(asked.steps_and_decisions(connection)?);
+            let mut recalled = keys.learnings(connection)?;
+            recalled.extend(keys.steps_and_decisions(connection)?);
             Ok(recalled)
         })
     }
 }
 
-/// A question as the keys are spelled.
+/// A query in the form of the stored keys.
 struct RecallKeys<'a> {
     files: Vec<&'a str>,
     folders: Vec<&'a str>,
@@ -112,7 +112,7 @@ struct RecallKeys<'a> {
     without: Option<&'a SessionId>,
 }
 
-/// A step or decision that may be recalled.
+/// A step or decision that may be returned.
 enum RecallCandidate {
     Step(i64),
     Decision(KeyDecision),
@@ -181,14 +181,14 @@ impl<'a> RecallKeys<'a> {
                     None => continue,
                 },
             };
-            if !recalled.iter().any(|known| known.memory.says_the_same(&memory)) {
+            if !recalled.iter().any(|known| known.memory.is_same_as(&memory)) {
                 recalled.push(Recalled { reason, memory });
             }
         }
         Ok(recalled)
     }
 
-    /// Each step once, for its nearest reason.
+    /// Returns each step once, with its closest relation.
     fn steps(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, RecallCandidate)>, Fault> {
         let mut found: HashMap<i64, (Reason, Millis)> = HashMap::new();
         for file in &self.files {
@@ -211,7 +211,7 @@ impl<'a> RecallKeys<'a> {
         }
         let mut steps: Vec<_> =
             found.into_iter().map(|(number, (reason, at))| (reason, at, RecallCandidate::Step(number))).collect();
-        // A map has no order of its own: of two at the same time the later line is the newer.
+        // A map has no order. Among steps of the same time, the later line is the newer one.
         steps.sort_by_key(|(_, _, found)| match found {
             RecallCandidate::Step(number) => Reverse(*number),
             RecallCandidate::Decision(_) => Reverse(0),
@@ -250,8 +250,8 @@ impl RecalledItem {
         }
     }
 
-    /// A file that was edited ten times is remembered once.
-    fn says_the_same(&self, other: &Self) -> bool {
+    /// Compares the content: a file that was edited ten times is returned once.
+    fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Step(one), Self::Step(other)) => {
                 (&one.action_type, &one.files, &one.command) == (&other.action_type, &other.files, &other.command)

@@ -1,4 +1,4 @@
-//! What the ledger forgets: sessions, what was said in them and their steps. Plans, tasks, evidence and learnings stay.
+//! Deletes old sessions with their history and steps. Plans, tasks, evidence and learnings stay.
 
 use steadfast_model::{Millis, SessionId};
 
@@ -6,7 +6,7 @@ use super::column::session_id;
 use super::{Ledger, LedgerError, session, step};
 use crate::ledger::bind::params;
 
-/// How much was forgotten.
+/// The number of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub sessions: usize,
@@ -15,7 +15,7 @@ pub struct Forgotten {
 }
 
 impl Ledger {
-    /// Sessions that did nothing since then, as far as their journals are drained.
+    /// Lists the sessions without an event since then, as far as their journals are drained.
     pub fn silent_since(&self, since: Millis) -> Result<Vec<SessionId>, LedgerError> {
         self.read(|connection| {
             connection
@@ -23,7 +23,7 @@ impl Ledger {
         })
     }
 
-    /// How many lines of the history are about these sessions.
+    /// Counts the history lines of these sessions.
     pub fn history_of(&self, sessions: &[SessionId]) -> Result<usize, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT COUNT(*) FROM history WHERE session = ?1")?;
@@ -35,7 +35,7 @@ impl Ledger {
         })
     }
 
-    /// Forgets these sessions. A plan of theirs is nobody's then: an owner that cannot be found would count as living.
+    /// Deletes these sessions. Their plans lose their owner: an owner without a row would count as running.
     pub fn forget(&mut self, sessions: &[SessionId]) -> Result<Forgotten, LedgerError> {
         let mut forgotten = Forgotten::default();
         if sessions.is_empty() {
@@ -65,11 +65,11 @@ impl Ledger {
         Ok(forgotten)
     }
 
-    /// Gives back the room of what was forgotten, and with it the last of its bytes. Whoever writes meanwhile waits.
+    /// Frees the disk space of deleted rows, and removes their last bytes. Other writers wait meanwhile.
     pub fn compact(&mut self) -> Result<(), LedgerError> {
         let work = || {
             self.connection.execute_batch("VACUUM")?;
-            // A reader beside us keeps the log; whoever closes last takes it away.
+            // If another process is reading, the WAL remains until the last connection closes.
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
             Ok(())
         };

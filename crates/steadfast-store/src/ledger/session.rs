@@ -7,12 +7,12 @@ use super::{Ledger, LedgerError};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A session as far as its journal is drained.
+/// A session, from the drained part of its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
     pub host: Host,
-    /// The worktree of its plan; before a plan is known, where it first did something.
+    /// The worktree of its plan; until the plan is known, the folder of its first event.
     pub worktree: Option<String>,
     pub started_at: Millis,
     pub last_at: Millis,
@@ -25,7 +25,7 @@ pub struct SessionRow {
 const COLUMNS: &str = "id, host, worktree, started_at, last_at, ended_at, end_reason, prompts, tool_calls, refusals";
 
 impl Ledger {
-    /// The one that did something last first.
+    /// Returns the sessions, the most recently active first.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, LedgerError> {
         self.read(|connection| {
             connection.rows(&format!("SELECT {COLUMNS} FROM session ORDER BY last_at DESC, id"), (), from_row)
@@ -48,7 +48,7 @@ impl SessionRow {
         }
     }
 
-    /// What a rotated journal says of the lines that are gone. Of refusals it knows those since the last prompt.
+    /// Takes the counts from a rotated journal's snapshot. It contains only the refusals since the last prompt.
     pub(super) fn from_state(id: &SessionId, state: &State) -> Self {
         let ended = state.ended.clone().map(|reason| OwnerEnd { reason, at: state.last_at });
         Self {
@@ -61,7 +61,7 @@ impl SessionRow {
         }
     }
 
-    /// Counts by changes, not by events: the same event through two wirings changes something once.
+    /// Applies a record. It counts changes, not events, because the same event may arrive through two wirings.
     pub(super) fn fold(&mut self, record: &Record) {
         let event = &record.event;
         self.last_at = self.last_at.max(event.at);
@@ -83,7 +83,7 @@ impl SessionRow {
     }
 }
 
-/// A repeated answer has no opinions behind it, and is no second refusal.
+/// A repeated answer has no opinions and does not count as a second refusal.
 fn is_refusal(record: &Record) -> bool {
     match record.answer.ruling {
         Ruling::Deny { .. } | Ruling::Continue { .. } => !record.opinions.is_empty(),

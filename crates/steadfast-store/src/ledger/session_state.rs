@@ -1,4 +1,4 @@
-//! What a session was for and how its work went: the fold of its journal, as far as it is drained.
+//! The goal and the drift of a session, computed from the drained part of its journal.
 
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ use super::{Ledger, LedgerError};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// How many steps the history of a session's scores goes back.
+/// The number of scored steps to keep.
 const HISTORY: usize = 50;
 
 /// A session's goal and its drift.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionState {
-    /// Goal, words, tally and course, folded by the same rules as in the session's own state; nothing else of it counts.
+    /// Goal, words, tally and course, folded by the same rules as in the session's own state. Its other fields are unused.
     state: State,
     /// The newest last.
     pub drift_history: Vec<ScoredStep>,
@@ -27,7 +27,6 @@ pub struct SessionState {
     pub status: SessionStatus,
 }
 
-/// A step in the history of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoredStep {
     pub score: Score,
@@ -37,11 +36,11 @@ pub struct ScoredStep {
 
 labels! {
     pub enum SessionStatus {
-        /// At work.
+    /// Working.
         Active = "active",
-        /// Its last turn came to its end.
+    /// The last turn was completed.
         Completed = "completed",
-        /// It ended in the middle of a turn, or after a budget was spent.
+    /// It ended in the middle of a turn, or after a budget was used up.
         Abandoned = "abandoned",
     }
 }
@@ -52,7 +51,7 @@ const COLUMNS: &str = "session_id, project_path, original_goal, expected_scope, 
                        drift_history, escalation_count, last_checked_at, status, course, tally, created_at, updated_at";
 
 impl Ledger {
-    /// The one whose work went on last first.
+    /// Returns the states, the most recently changed first.
     pub fn session_states(&self) -> Result<Vec<SessionState>, LedgerError> {
         self.read(|connection| {
             connection.rows(
@@ -73,7 +72,7 @@ impl SessionState {
         &self.state.session
     }
 
-    /// The folder that the paths of its steps are told from.
+    /// The folder to which the paths of its steps are relative.
     pub fn project_path(&self) -> &str {
         &self.state.drift.root
     }
@@ -82,7 +81,7 @@ impl SessionState {
         self.state.goal.clone().unwrap_or_default()
     }
 
-    /// The human's words.
+    /// The keywords of the human's prompts.
     pub fn keywords(&self) -> &[String] {
         &self.state.drift.words
     }
@@ -99,41 +98,39 @@ impl SessionState {
         self.state.drift.tally
     }
 
-    /// What it is marked with.
     pub fn tags(&self) -> Vec<&'static str> {
         self.tally().tags(self.course())
     }
 
     fn new(session: &SessionId, at: Millis) -> Self {
-        // Which host it is, and when it began, the session's own row says.
+        // Host and start are in the session's own row, so these values are not used.
         let state = State::new(session.clone(), Host::Claude, at);
         Self { state, drift_history: Vec::new(), last_checked_at: None, status: SessionStatus::Active }
     }
 
-    /// What a rotated journal says of the lines that are gone.
+    /// Takes the state from a rotated journal's snapshot, which replaced the lines before it.
     pub(super) fn take_over(known: Option<Self>, state: &State) -> Option<Self> {
         if state.goal.is_none() && state.drift.is_empty() {
             return known;
         }
-        let mut told = Self::new(&state.session, state.started_at);
-        told.state.goal.clone_from(&state.goal);
-        told.state.drift = state.drift.clone();
-        told.state.last_at = state.last_at;
-        told.status = match (&state.ended, state.stop.released) {
+        let mut updated = Self::new(&state.session, state.started_at);
+        updated.state.goal.clone_from(&state.goal);
+        updated.state.drift = state.drift.clone();
+        updated.state.last_at = state.last_at;
+        updated.status = match (&state.ended, state.stop.released) {
             (_, Some(release)) if release != Release::Capped => SessionStatus::Completed,
             (Some(_), _) => SessionStatus::Abandoned,
             (None, _) => SessionStatus::Active,
         };
         if let Some(known) = known {
-            told.state.started_at = known.state.started_at;
-            told.drift_history = known.drift_history;
-            told.last_checked_at = known.last_checked_at;
+            updated.state.started_at = known.state.started_at;
+            updated.drift_history = known.drift_history;
+            updated.last_checked_at = known.last_checked_at;
         }
-        Some(told)
+        Some(updated)
     }
 
-    /// One line further. Whether anything changed that is kept; a session begins to have a row with its goal or its
-    /// drift.
+    /// Applies a record, and returns true if a stored value changed. A session gets a row with its first goal or drift.
     pub(super) fn fold(known: &mut Option<Self>, session: &SessionId, record: &Record) -> bool {
         let event = &record.event;
         let mut changed = false;
@@ -243,7 +240,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionState> {
     let goal = Goal {
         text: row.get(2)?,
         scope: json(3, &list(3)?)?,
-        // For which names they stand and what a command added is shown while the session is there.
+        // Resolved names and the additions of the refine command are shown only while the session's own state exists.
         found: Vec::new(),
         refined: Vec::new(),
         constraints: json(4, &list(4)?)?,

@@ -1,4 +1,4 @@
-//! How several sessions share a plan: who has started what, and which files are whose.
+//! Plans that several sessions share: which session started which task, and which files belong to a task.
 
 use steadfast_model::{Leased, PlanId, PlanView, SessionId, TaskFile};
 
@@ -9,8 +9,8 @@ use crate::ledger::bind::params;
 use crate::ledger::connection::Transaction;
 
 impl Ledger {
-    /// The tasks in progress that other sessions have started, whose end was not seen. What was put down at a checkpoint
-    /// is nobody's.
+    /// Lists the tasks in progress that other running sessions have started. Tasks that were put down at a checkpoint are
+    /// free.
     pub fn leased_to_others(&self, plan: &PlanId, session: Option<&SessionId>) -> Result<Vec<Leased>, LedgerError> {
         self.read(|connection| {
             connection.rows(
@@ -25,7 +25,7 @@ impl Ledger {
         })
     }
 
-    /// The files of the open tasks, the first tasks first, at most so many.
+    /// Lists the files of the open tasks in task order, at most `most`.
     pub fn open_files(&self, plan: &PlanId, most: usize) -> Result<Vec<TaskFile>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -37,7 +37,7 @@ impl Ledger {
             while let Some(row) = rows.next()? {
                 let (task, paths) = (task_id(row, 0)?, json::<Vec<String>>(1, &row.get::<_, String>(1)?)?);
                 for path in paths {
-                    // Of two tasks with the same file the first has it.
+                    // If two tasks name the same file, it belongs to the first.
                     if found.len() < most && !found.iter().any(|known| known.path == path) {
                         found.push(TaskFile { path, task: task.clone() });
                     }
@@ -47,13 +47,13 @@ impl Ledger {
         })
     }
 
-    /// This very plan, if it was not cleared.
+    /// Returns this plan, unless it was cleared.
     pub fn view_of(&self, plan: &PlanId) -> Result<Option<PlanView>, LedgerError> {
         self.read(|connection| plan::view(connection, plan))
     }
 }
 
-/// A session puts its work down: what it has started can be taken by another while it lives.
+/// Puts down the tasks that a session has started: another session can take them while this one is still running.
 pub(super) fn put_down(transaction: &Transaction<'_>, plan: &PlanId, session: &SessionId) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET started = json_set(started, '$.put_down', 1) WHERE plan = ?1 AND status = 'in_progress'

@@ -1,4 +1,4 @@
-//! What a hook needs of a plan, as a small file beside the database: read when the database cannot be.
+//! Slices: one small file per plan with the facts that a hook needs, for when the database cannot be read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,36 +15,36 @@ use crate::hook_log::log_now;
 use steadfast_redact::{redact, redact_json};
 use steadfast_system::{Access, FileLock, replace};
 
-/// The ledger has it; the slice is older than it should be.
+/// The ledger has the change, but the slice is outdated.
 #[derive(Debug, Error)]
-#[error("the slice `{}` could not be replaced", path.display())]
+#[error("cannot replace the slice `{}`", path.display())]
 pub struct SliceError {
     pub path: PathBuf,
     pub source: Source,
 }
 
-/// What of a slice holds a session. The rest is how it is told, which another version may tell otherwise: a slice that
-/// was written before an upgrade is not behind for that.
+/// The part of a slice that decides if the stop gate blocks. The other fields are for messages, and another version may
+/// write them differently: a slice from before an upgrade is not stale because of them.
 #[derive(Debug, PartialEq, Eq)]
-struct Held {
+struct GateFacts {
     worktree: String,
     owner: Option<SessionId>,
     owner_is_gone: bool,
     counts: Counts,
 }
 
-impl From<PlanView> for Held {
+impl From<PlanView> for GateFacts {
     fn from(view: PlanView) -> Self {
         let PlanView { worktree, owner, owner_ended, counts, .. } = view;
         Self { worktree, owner, owner_is_gone: owner_ended.is_some(), counts }
     }
 }
 
-/// A plan that changes all the time, whose slice is written now and then.
+/// A plan that changes often, whose slice is written only now and then.
 #[derive(Debug)]
 pub(super) struct HeldBack {
     plan: PlanId,
-    /// Its slice is older than the plan.
+    /// The slice is older than the plan.
     behind: bool,
 }
 
@@ -54,8 +54,8 @@ impl HeldBack {
     }
 }
 
-/// The slice of this worktree's plan as a session sees it: of those with open tasks the last written that no run works
-/// off, else the last written of them, else of all. The list of another session's host is none of its business.
+/// Returns the current plan of this worktree for a session, from the slices: plans with open tasks come first, then plans
+/// without a run, then the last written. The host lists of other sessions are left out.
 pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> Option<PlanView> {
     let worktree = redact(worktree);
     let is_meant =
@@ -71,19 +71,19 @@ pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> 
         .map(|(_, view)| view)
 }
 
-/// It is the list of some session's host.
+/// Recognises the task list of a host.
 fn is_hosts(view: &PlanView) -> bool {
     view.brief.spec.is_none() && view.id.as_str().starts_with(HostList::PLAN)
 }
 
 impl Ledger {
-    /// From now on the slice of this plan is written by [`Self::catch_up`], which whoever asks for this calls every second:
-    /// a run changes its plan many times in one, and a new file is the dearest part of that.
+    /// Leaves the slice of this plan to [`Self::catch_up`], which the caller then calls every second. A run changes its plan
+    /// many times per second, and writing a new file is the most expensive part of a change.
     pub fn hold_back(&mut self, plan: &PlanId) {
         self.held_back = Some(HeldBack { plan: plan.clone(), behind: false });
     }
 
-    /// Writes the slice that is held back, if it is behind.
+    /// Writes the held-back slice, if it is outdated.
     pub fn catch_up(&mut self) {
         if let Some(held) = self.held_back.as_mut().filter(|held| held.behind) {
             held.behind = false;
@@ -94,14 +94,14 @@ impl Ledger {
 
     pub(super) fn replace_slices(&self, touched: &BTreeSet<PlanId>) {
         let result = if touched.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
-        // The commit stands, and a hook that cannot open the ledger reads the plan as it was before.
+        // The commit is valid. A hook that cannot open the ledger reads the older slice meanwhile.
         if let Err(error) = result {
             log_now(&self.state_dir, &format!("{error}: {}", error.source));
         }
     }
 
-    /// The slices that are behind the ledger: of a plan whose slice could not be written, or of one that the ledger does
-    /// not have. A writer commits first: what it is about to replace is not meant.
+    /// Lists slices that are older than the ledger, because they could not be written, and slices of unknown plans. A writer
+    /// commits before it replaces a slice, so a slice that is just being replaced is not listed.
     pub fn stale_slices(&self) -> Result<Vec<PathBuf>, LedgerError> {
         let stale = self.stale_just_now()?;
         if stale.is_empty() {
@@ -112,7 +112,7 @@ impl Ledger {
         Ok(stale.into_iter().filter(|path| still.contains(path)).collect())
     }
 
-    /// Writes the slice of every plan, and removes those of plans that are not there.
+    /// Writes the slice of every plan, and removes those of unknown plans.
     pub fn renew_slices(&self) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
         let failed = |source: Source| SliceError { path: directory.clone(), source };
@@ -127,9 +127,9 @@ impl Ledger {
 
     fn stale_just_now(&self) -> Result<Vec<PathBuf>, LedgerError> {
         let directory = self.state_dir.join("plans");
-        let told = |path: &Path| {
+        let on_disk = |path: &Path| {
             let bytes = fs::read(path).ok()?;
-            Some(serde_json::from_slice::<PlanView>(&bytes).ok().map(Held::from))
+            Some(serde_json::from_slice::<PlanView>(&bytes).ok().map(GateFacts::from))
         };
         let mut ours = BTreeSet::new();
         let mut stale = Vec::new();
@@ -137,8 +137,8 @@ impl Ledger {
             let (name, view) = (file_name(&id), self.read(|connection| plan::view(connection, &id))?);
             let path = directory.join(&name);
             ours.insert(name);
-            // A file that is there and says nothing is no slice either.
-            if told(&path) != view.map(|view| Some(view.into())) {
+            // An unreadable file counts as stale, too.
+            if on_disk(&path) != view.map(|view| Some(view.into())) {
                 stale.push(path);
             }
         }
@@ -159,7 +159,7 @@ impl Ledger {
 
     fn replace_slice(&self, id: &PlanId, path: &Path) -> Result<(), Source> {
         let Some(view) = self.read(|connection| plan::view(connection, id))? else {
-            // A cleared plan has none: nobody is held by it.
+            // A cleared plan blocks no stop, so it has no slice.
             return match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
                 _ => Ok(()),
@@ -178,13 +178,15 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Held from reading the plan to the rename: of two who committed, the later holder reads both commits, so an older view
-/// never replaces a newer one.
+/// Takes the lock for reading the plan and replacing its slice. After two commits, the second holder reads both, so an older
+/// view never replaces a newer one.
 fn lock(directory: &Path, busy: Duration) -> io::Result<FileLock> {
-    FileLock::with_folder(&directory.join("lock"), busy)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    let held = || io::Error::new(io::ErrorKind::WouldBlock, "another process holds its lock");
+    FileLock::with_folder(&directory.join("lock"), busy)?.ok_or_else(held)
 }
 
-/// An id is anybody's text. Letters, digits and `-_.` stay; every other byte is spelled out, so two ids never meet.
+/// Makes a file name from a plan id, which may be any text. Letters, digits and `-_.` stay; every other byte is encoded, so
+/// two ids never get the same name.
 pub(super) fn file_name(plan: &PlanId) -> String {
     let mut name = String::new();
     for (index, byte) in plan.as_str().bytes().enumerate() {

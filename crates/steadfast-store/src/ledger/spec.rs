@@ -1,4 +1,4 @@
-//! Plans that come from a spec: how they get in, what they are for, and how they are put away.
+//! Plans compiled from a spec: loading, replacing and archiving them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,28 +8,28 @@ use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, 
 use super::column::{exact, json, text, with_checks};
 use super::error::Fault;
 use super::frozen::{self, Frozen};
-use super::plan::{self, Beholder, NewPlan};
+use super::plan::{self, NewPlan, Viewer};
 use super::progress::{Baseline, Started};
-use super::task::{self, Coming, NewTask};
+use super::task::{self, InitialState, NewTask};
 use super::{Ledger, LedgerError, added, loops, run};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A compiled spec on its way into the ledger.
+/// A compiled spec to load.
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'a> {
     pub plan: &'a Plan,
-    /// Over what was authored.
+    /// The hash of the authored text.
     pub hash: &'a str,
     pub worktree: &'a str,
-    /// The file it was compiled from, as it was named.
+    /// The path of its file, as the caller gave it.
     pub source: &'a str,
-    /// Over the text of that file, to know whether it was touched since.
+    /// The hash of that file's text, to detect later changes.
     pub text: Option<&'a str>,
     pub added_by: AddedBy,
-    /// What each command of a check stands for, as JSON.
+    /// The definition of each check command, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
-    /// How the checkout stands now.
+    /// The current state of the checkout.
     pub baseline: &'a Baseline,
     pub now: Millis,
 }
@@ -37,9 +37,9 @@ pub struct Loading<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
     New(PlanId),
-    /// This very plan is in the ledger already.
+    /// The same plan is already in the ledger.
     Same(PlanId),
-    /// The spec changed since: what did not change keeps its status and its evidence.
+    /// The spec changed: unchanged tasks keep their status and evidence.
     Replaced {
         plan: PlanId,
         kept: usize,
@@ -54,12 +54,12 @@ impl Loaded {
     }
 }
 
-/// What a plan is for, beside its tasks.
+/// The parts of a plan other than its tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// Over the text it was loaded from; where that is no file of its own, none.
+    /// The hash of the file's text; none if the plan has no file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,23 +68,24 @@ pub struct Head {
     pub constraints: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
-    /// What its own words say has to pass at the end. Only of a spec that a human loaded or approved.
+    /// Checks that the spec's text requires at the end. Only for a spec that a human loaded or approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<StatedCheck>,
-    /// What must not happen while its loop goes on; not of the spec, but of the loop's shape.
+    /// Must-nots of the loop that has this plan, while the loop is unfinished. They come from the loop's shape, not the
+    /// spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// How long its author thinks tasks take, in milliseconds.
+    /// The author's time estimates, in milliseconds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<TaskId, u64>,
 }
 
 impl Head {
-    /// Of a compiled plan, with the hash over what was authored.
+    /// Returns the head of a compiled plan. `hash` is the hash of the authored text.
     pub(super) fn of(plan: &Plan, hash: &str) -> Self {
         Self {
             hash: Some(hash.to_owned()),
@@ -101,7 +102,7 @@ impl Head {
     }
 }
 
-/// A plan of this worktree, as a listing shows it.
+/// A plan for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRow {
     pub id: PlanId,
@@ -112,7 +113,7 @@ pub struct PlanRow {
 }
 
 impl Ledger {
-    /// The plan of the same file in the same worktree is replaced; a plan of another file stays beside it.
+    /// Loads a plan. It replaces the plan of the same file in the same worktree; plans of other files stay.
     pub fn load_plan(&mut self, loading: Loading<'_>) -> Result<Loaded, LedgerError> {
         let Loading { plan, hash, worktree, source, added_by, frozen, now, .. } = loading;
         for planned in &plan.tasks {
@@ -151,13 +152,13 @@ impl Ledger {
             let Some(before) = before else { return Ok(Loaded::New(id)) };
             let kept = carry_over(transaction, &before, &id)?;
             loops::follow_plan(transaction, &before, &id)?;
-            put_away(transaction, &before, now)?;
+            archive(transaction, &before, now)?;
             transaction.touch(&before);
             Ok(Loaded::Replaced { plan: id, kept })
         })
     }
 
-    /// What the plan's own words say has to pass at the end. A plan that is gone says nothing.
+    /// Returns the checks that the plan's text requires at the end. An unknown plan has none.
     pub fn stated_checks(&self, id: &PlanId) -> Result<Vec<StatedCheck>, LedgerError> {
         self.read(|connection| match plan::worktree_of(connection, id)? {
             Some(_) => Ok(head(connection, id)?.checks),
@@ -165,20 +166,19 @@ impl Ledger {
         })
     }
 
-    /// How long the plan's author thinks tasks take, in milliseconds.
+    /// Returns the author's time estimates, in milliseconds.
     pub fn estimates(&self, id: &PlanId) -> Result<BTreeMap<TaskId, u64>, LedgerError> {
         self.read(|connection| Ok(head(connection, id)?.estimates))
     }
 
-    /// The plan of this worktree, with what it is for.
+    /// Returns the current plan of this worktree, with its head.
     pub fn plan(&self, worktree: &str) -> Result<Option<PlanRow>, LedgerError> {
-        self.read(|connection| match plan::newest(connection, worktree, Beholder::Anyone)? {
+        self.read(|connection| match plan::newest(connection, worktree, Viewer::Anyone)? {
             Some(plan) => row(connection, &plan).map(Some),
             None => Ok(None),
         })
     }
 
-    /// The plan of this id.
     pub fn plan_row(&self, id: &PlanId) -> Result<PlanRow, LedgerError> {
         self.read(|connection| {
             plan::require(connection, id)?;
@@ -186,7 +186,7 @@ impl Ledger {
         })
     }
 
-    /// The plan that was loaded from this file.
+    /// Returns the plan that was loaded from this file.
     pub fn plan_of(&self, worktree: &str, source: &str) -> Result<Option<PlanRow>, LedgerError> {
         self.read(|connection| match of_source(connection, worktree, source)? {
             Some(plan) => row(connection, &plan).map(Some),
@@ -201,11 +201,11 @@ impl Ledger {
         })
     }
 
-    /// Archives a plan: it is nobody's then, and kept with its evidence.
+    /// Archives a plan. It has no owner then, and is kept with its evidence.
     pub fn clear_plan(&mut self, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             plan::require(transaction, plan)?;
-            put_away(transaction, plan, now)?;
+            archive(transaction, plan, now)?;
             transaction.touch(plan);
             Ok(())
         })
@@ -253,14 +253,15 @@ pub(super) fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
     }
 }
 
-/// Tasks first, then what they wait for: an author may name what comes later.
+/// Inserts all tasks before the dependencies, because a task may depend on a later one.
 fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) -> Result<(), Fault> {
     let Loading { plan, added_by, baseline, now, .. } = *loading;
     for planned in &plan.tasks {
         let waits: BTreeSet<&TaskId> = planned.blocked_by.iter().collect();
         let started = at_load(planned.verify.as_ref(), &planned.files, baseline, now);
-        let coming = Coming { waits: waits.len(), started: started.as_ref(), ..Coming::PENDING }.of(planned);
-        task::put(transaction, id, &planned.id, &as_new(planned, added_by), &coming, now)?;
+        let initial =
+            InitialState { waits: waits.len(), started: started.as_ref(), ..InitialState::PENDING }.of(planned);
+        task::put(transaction, id, &planned.id, &as_new(planned, added_by), &initial, now)?;
     }
     let mut depend = transaction
         .prepare_cached("INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
@@ -272,7 +273,7 @@ fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) 
     Ok(())
 }
 
-/// A task that has to change its files is measured from here until it is started.
+/// Returns the state from which changes to a task's files are measured until it is started.
 pub(super) fn at_load(verify: Option<&Check>, named: &[String], baseline: &Baseline, now: Millis) -> Option<Started> {
     if !matches!(verify, None | Some(Check::Changed)) {
         return None;
@@ -295,7 +296,7 @@ pub(super) fn at_load(verify: Option<&Check>, named: &[String], baseline: &Basel
     (!files.is_empty()).then_some(Started { files, ..loaded })
 }
 
-/// Whether the ledger holds what the spec says, statuses and what was added since aside.
+/// Checks if the ledger has the same plan, apart from statuses and added tasks.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
     let PlanRow { title, head, .. } = row(connection, id)?;
     let Head {
@@ -325,10 +326,10 @@ fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fa
     let present: BTreeMap<&TaskId, &Task> =
         present.iter().filter(|task| task.phase.is_some()).map(|task| (&task.id, task)).collect();
     Ok(present.len() == plan.tasks.len()
-        && plan.tasks.iter().all(|planned| present.get(&planned.id).is_some_and(|task| says(task, planned))))
+        && plan.tasks.iter().all(|planned| present.get(&planned.id).is_some_and(|task| is_same_task(task, planned))))
 }
 
-fn says(task: &Task, planned: &PlannedTask) -> bool {
+fn is_same_task(task: &Task, planned: &PlannedTask) -> bool {
     let mut waits = planned.blocked_by.clone();
     waits.sort_unstable();
     waits.dedup();
@@ -345,14 +346,14 @@ pub(super) fn is_same_work(task: &Task, planned: &PlannedTask) -> bool {
         && task.verify == planned.verify
 }
 
-/// Whether that is how what was given is kept, without its secrets.
+/// Checks if `kept` is the redacted form of `given`.
 pub(super) fn is_kept_as<T: PartialEq + Serialize>(kept: &T, given: &T) -> bool {
     kept == given || exact(kept) == text(given)
 }
 
-/// Statuses, evidence and decisions of tasks that are still the same work. Returns how many were closed.
+/// Copies statuses, evidence and decisions of unchanged tasks. Returns the number of tasks whose status was kept.
 fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> Result<usize, Fault> {
-    // `first_closed_at` comes along: a reloaded task gives no refusals back a second time.
+    // `first_closed_at` is copied, so that closing a reloaded task does not reset the refusal budget again.
     let kept = transaction.execute(
         "UPDATE task SET status = old.status, block_reason = old.block_reason, first_closed_at = old.first_closed_at,
                 stuck_count = old.stuck_count, started = old.started, failure = old.failure
@@ -391,8 +392,8 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
     Ok(kept)
 }
 
-/// For every task of a plan, how many it waits for that are not done.
-/// `CROSS` keeps SQLite from looking at every open task for each: of two thousand with their dependencies, for a second.
+/// Counts the unfinished dependencies of every task of a plan. `CROSS` stops SQLite from scanning all open tasks for each
+/// task, which took a second for two thousand tasks with dependencies.
 pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET waits = (
@@ -404,17 +405,17 @@ pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> R
     )
 }
 
-pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+pub(super) fn archive(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
         params![plan, now],
     )?;
-    // What a check still says of it changes nothing any more.
+    // The result of a check that is still running would change nothing.
     transaction.change("DELETE FROM running WHERE plan = ?1", [plan])?;
     run::end_of_plan(transaction, plan, now)
 }
 
-/// A letter of the Latin script without what is on it, as it is typed everywhere.
+/// Returns the ASCII spelling of an accented Latin letter.
 fn latin(c: char) -> Option<&'static str> {
     Some(match c {
         'à' | 'á' | 'â' | 'ã' | 'å' | 'ā' | 'ă' | 'ą' => "a",
@@ -445,12 +446,12 @@ fn latin(c: char) -> Option<&'static str> {
     })
 }
 
-/// What stands on the letter before it, where a text is written in parts.
+/// Recognises a combining mark, which follows its letter in a decomposed text.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// `auth-rework`, `auth-rework-2`: a name people can type.
+/// Returns an unused id that is easy to type: `auth-rework`, `auth-rework-2`.
 pub(super) fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, Fault> {
     const LONGEST: usize = 40;
     let mut name = String::new();
@@ -458,7 +459,7 @@ pub(super) fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, 
         if c.is_alphanumeric() {
             match latin(c) {
                 Some(plain) => name.push_str(plain),
-                // Letters of other scripts stay: a name of none of them would be nobody's.
+                // Letters of other scripts stay: without them, such a name would be empty.
                 None => name.push(c),
             }
         } else if !is_mark(c) && !name.is_empty() && !name.ends_with('-') {

@@ -9,24 +9,24 @@ use crate::ledger::connection::Transaction;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
     pub to: Status,
-    /// Why it is blocked; kept until it is not any more.
+    /// The reason for a block; removed when the task is unblocked.
     pub reason: Option<String>,
-    /// With a lease: only while it is held. A human needs none.
+    /// The lease under which the change is made; none for a human.
     pub fence: Option<Fence>,
     pub now: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// As it is now.
+    /// The task after the change.
     pub task: Task,
     pub from: Status,
-    /// Closed for the first time ever, and a human put it into the plan.
+    /// The task was closed for the first time, and a human had added it to the plan.
     pub earned: bool,
 }
 
 impl Ledger {
-    /// Moves a task on. To the status it already has: nothing happens. Who may unblock is the caller's to know.
+    /// Changes the status of a task. Setting its current status does nothing. The caller decides who may unblock a task.
     pub fn set_status(&mut self, plan: &PlanId, id: &TaskId, change: StatusChange) -> Result<Changed, LedgerError> {
         task::reason_within(change.reason.as_deref().unwrap_or_default())?;
         self.write(|transaction| self::change(transaction, plan, id, &change))
@@ -53,9 +53,9 @@ pub(super) fn change(
     let earned = close_first(transaction, &task, change)? && task.added_by == AddedBy::Human;
     update(transaction, &task, change)?;
     match (from == Status::Done, change.to == Status::Done) {
-        (false, true) => tell_waiting(transaction, &task, -1)?,
+        (false, true) => adjust_dependents(transaction, &task, -1)?,
         (true, false) => {
-            tell_waiting(transaction, &task, 1)?;
+            adjust_dependents(transaction, &task, 1)?;
             proof::forget(transaction, plan, id)?;
         }
         _ => {}
@@ -64,8 +64,8 @@ pub(super) fn change(
     Ok(Changed { task: task::find(transaction, plan, id)?, from, earned })
 }
 
-/// Those that wait for it wait for one less, or for one more.
-fn tell_waiting(transaction: &Transaction<'_>, task: &Task, more: i64) -> Result<(), Fault> {
+/// Changes the number of unfinished dependencies of the tasks that depend on this one.
+fn adjust_dependents(transaction: &Transaction<'_>, task: &Task, more: i64) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET waits = waits + ?3
              WHERE plan = ?1 AND id IN (SELECT task FROM dependency WHERE plan = ?1 AND blocked_by = ?2)",
@@ -83,7 +83,7 @@ fn is_legal(from: Status, to: Status) -> bool {
     }
 }
 
-/// Whether this change is the one that closes the task for the first time.
+/// Returns true if this change closes the task for the first time.
 fn close_first(transaction: &Transaction<'_>, task: &Task, change: &StatusChange) -> Result<bool, Fault> {
     if !change.to.is_closed() {
         return Ok(false);

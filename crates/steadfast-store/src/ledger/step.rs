@@ -1,4 +1,4 @@
-//! The steps of sessions, and the keys by which they are found.
+//! The steps of sessions, and the keys to find them.
 
 use rusqlite::Row;
 use steadfast_model::{Level, Millis, SessionId, Step, fnv};
@@ -10,7 +10,6 @@ use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A step as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRow {
     pub id: String,
@@ -19,14 +18,14 @@ pub struct StepRow {
     pub action_type: String,
     pub files: Vec<String>,
     pub command: Option<String>,
-    /// Why the score is what it is.
+    /// The reasons for the score.
     pub reasoning: String,
     pub drift_score: u64,
     /// `none`, `minor`, `major` or `critical`.
     pub drift_type: String,
     pub level: Level,
     pub correction_given: Option<String>,
-    /// Others may be guided by it.
+    /// Other sessions may use it as an example.
     pub is_validated: bool,
     pub keywords: Vec<String>,
     pub at: Millis,
@@ -35,7 +34,7 @@ pub struct StepRow {
 const COLUMNS: &str = "id, session_id, action_type, files, command, reasoning, drift_score, drift_type, level, \
                        correction_given, is_validated, keywords, timestamp";
 
-/// What a key of a step is.
+/// The kind of a step's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     File,
@@ -54,7 +53,7 @@ impl Key {
 }
 
 impl Ledger {
-    /// The steps of a session, the newest first.
+    /// Returns the steps of a session, the newest first.
     pub fn steps_of(&self, session: &SessionId, limit: usize) -> Result<Vec<StepRow>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -83,7 +82,7 @@ pub(super) fn insert(
                  level, correction_given, is_validated, keywords, timestamp)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         params![
-            // The line is in it: a number is given again when a state was lost.
+            // The journal sequence is part of the id, because step numbers repeat after a state was lost.
             format!("{session}/{sequence}/{}", step.number),
             session,
             step.kind,
@@ -118,13 +117,13 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// Tells what was done from anything else that was.
+/// Hashes the action, so that repeated actions are recognised.
 fn action(step: &Step) -> i64 {
     let parts = [step.kind.as_str(), step.command.as_deref().unwrap_or_default()];
     fnv(parts.into_iter().chain(step.paths.iter().map(String::as_str)).map(str::as_bytes)).cast_signed()
 }
 
-/// Which steps have a key and when they were done, each action once and the newest first; but those of one session.
+/// Returns the steps with a key and their times: each action once, the newest first, without those of one session.
 pub(super) fn with_key(
     connection: &Connection,
     kind: Key,
@@ -146,12 +145,12 @@ pub(super) fn find(connection: &Connection, number: i64) -> Result<Option<StepRo
     connection.first(&format!("SELECT {COLUMNS} FROM steps WHERE number = ?1"), [number], from_row)
 }
 
-/// Forgets the keys of steps that are gone.
+/// Deletes the keys of deleted steps.
 pub(super) fn sweep_keys(transaction: &Transaction<'_>) -> Result<(), Fault> {
     transaction.run("DELETE FROM step_key WHERE step NOT IN (SELECT number FROM steps)", ())
 }
 
-/// The folder a file is in; at the top there is none.
+/// Returns the folder of a file; none at the top level.
 pub(super) fn folder(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty())
 }

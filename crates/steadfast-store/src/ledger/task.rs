@@ -12,10 +12,10 @@ use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A task as it is put into a plan.
+/// A task to add to a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTask {
-    /// None: the next that is free: `+1` in the plan of a spec, a whole number in a plain list.
+    /// None for the next free id: `+1` in the plan of a spec, a whole number in a plain list.
     pub id: Option<TaskId>,
     pub title: String,
     pub kind: TaskKind,
@@ -43,7 +43,7 @@ impl NewTask {
     }
 }
 
-/// How long a text of a task may be, in characters. What is longer belongs into a file that the task names.
+/// The maximum lengths of a task's texts, in characters. Longer texts belong in a file that the task names.
 mod bound {
     pub(super) const ID: usize = 100;
     pub(super) const TITLE: usize = 500;
@@ -54,9 +54,9 @@ mod bound {
     pub(super) const REASON: usize = 1_000;
 }
 
-/// Refuses what is longer than it may be.
+/// Rejects a text that is too long.
 pub(super) fn within(what: &'static str, text: &str, bound: usize) -> Result<(), LedgerError> {
-    // Bytes are never fewer than characters: most texts need not be counted.
+    // A text has at least as many bytes as characters, so most texts need not be counted.
     let length = if text.len() <= bound { 0 } else { text.chars().count() };
     if length > bound { Err(LedgerError::TooLong { what, length, bound }) } else { Ok(()) }
 }
@@ -65,9 +65,8 @@ pub(super) fn notes_within(notes: &str) -> Result<(), LedgerError> {
     within("the note of a task", notes, bound::NOTES)
 }
 
-/// Why a task is blocked.
 pub(super) fn reason_within(reason: &str) -> Result<(), LedgerError> {
-    within("the reason of a block", reason, bound::REASON)
+    within("the reason for blocking a task", reason, bound::REASON)
 }
 
 pub(super) fn new_within(new: &NewTask) -> Result<(), LedgerError> {
@@ -84,7 +83,7 @@ pub(super) fn new_within(new: &NewTask) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// A task that was set aside, and why.
+/// A blocked task, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     pub task: TaskId,
@@ -93,7 +92,7 @@ pub struct Blocked {
 
 const COLUMNS: &str = "id, title, kind, type, files, notes, verify, status, stuck_count, wave, added_by, created_at, updated_at, phase, item";
 
-/// Pending, and all it waits for is done. There is an index for exactly this.
+/// Pending, and all its dependencies are done. There is an index for this condition.
 pub(super) const READY: &str = "status = 'pending' AND waits = 0";
 
 impl Ledger {
@@ -122,7 +121,7 @@ impl Ledger {
         })
     }
 
-    /// All of them, the way people count.
+    /// Returns all tasks in their order.
     pub fn tasks(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
@@ -134,7 +133,7 @@ impl Ledger {
         self.read(|connection| find(connection, plan, id))
     }
 
-    /// What can be begun now.
+    /// Returns the tasks that can be started now.
     pub fn ready(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
@@ -142,7 +141,7 @@ impl Ledger {
         })
     }
 
-    /// The first of [`Self::ready`].
+    /// Returns the first of [`Self::ready`].
     pub fn next(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
@@ -150,7 +149,6 @@ impl Ledger {
         })
     }
 
-    /// Whether there is any task in any plan.
     pub fn has_tasks(&self) -> Result<bool, LedgerError> {
         self.read(|connection| Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM task)", (), |row| row.get(0))?))
     }
@@ -167,25 +165,25 @@ impl Ledger {
     }
 }
 
-/// How a task stands as it comes into a plan.
+/// The state of a task when it is added to a plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Coming<'a> {
+pub(super) struct InitialState<'a> {
     pub(super) phase: Option<&'a str>,
     pub(super) item: Option<u32>,
     pub(super) status: Status,
-    /// Why it is blocked.
+    /// The reason if it is blocked.
     pub(super) reason: Option<&'a str>,
-    /// How many tasks it waits for.
+    /// The number of unfinished tasks on which it depends.
     pub(super) waits: usize,
     pub(super) started: Option<&'a Started>,
 }
 
-impl<'a> Coming<'a> {
-    /// Nothing is done, and nothing is known of it.
+impl<'a> InitialState<'a> {
+    /// A pending task without a phase.
     pub(super) const PENDING: Self =
         Self { phase: None, item: None, status: Status::Pending, reason: None, waits: 0, started: None };
 
-    /// In the phase of this planned task.
+    /// Takes phase and item from a planned task.
     pub(super) fn of(self, planned: &'a PlannedTask) -> Self {
         Self { phase: planned.phase.as_deref(), item: planned.item, ..self }
     }
@@ -198,20 +196,20 @@ pub(super) fn insert(
     new: &NewTask,
     now: Millis,
 ) -> Result<(), Fault> {
-    put(transaction, plan, id, new, &Coming::PENDING, now)?;
+    put(transaction, plan, id, new, &InitialState::PENDING, now)?;
     wait_for(transaction, plan, id, &new.blocked_by)
 }
 
-/// Without what it waits for.
+/// Inserts a task without its dependencies.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     plan: &PlanId,
     id: &TaskId,
     new: &NewTask,
-    coming: &Coming<'_>,
+    initial: &InitialState<'_>,
     now: Millis,
 ) -> Result<(), Fault> {
-    let Coming { phase, item, status, reason, waits, started } = *coming;
+    let InitialState { phase, item, status, reason, waits, started } = *initial;
     transaction.run(
         "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, block_reason,
                            waits, started, first_closed_at, added_by, created_at, updated_at)
@@ -249,8 +247,8 @@ fn wait_for(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, before: &
     Ok(())
 }
 
-/// A task of somebody else's list waits for what is there of this. What would close a circle is left out: nothing in it
-/// could ever be begun.
+/// Adds dependencies from an external list, as far as those tasks exist. A dependency that would close a cycle is left out,
+/// because no task in a cycle could ever start.
 pub(super) fn depend(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -270,7 +268,7 @@ pub(super) fn depend(
     Ok(())
 }
 
-/// Whether the first waits for the second, by itself or through others; a task waits for itself.
+/// Checks if the first task depends on the second, directly or indirectly. A task depends on itself.
 fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId) -> Result<bool, Fault> {
     connection.row(
         "WITH RECURSIVE before (id) AS (
@@ -283,7 +281,8 @@ fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId
     )
 }
 
-/// A task that is new waits for what is not done yet. `CROSS`: by its dependencies, not by every task that is open.
+/// Counts the unfinished dependencies of a new task. `CROSS` makes SQLite start from the dependencies, not from all open
+/// tasks.
 fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
     transaction.run(
         "UPDATE task SET waits = (
@@ -295,15 +294,15 @@ fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Res
     )
 }
 
-/// The id of a task that gets none. The numbers of a spec's plan are its author's.
+/// Returns an id for a task that was given none. In the plan of a spec, plain numbers are reserved for the author.
 fn free_id(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
     if plan::is_authored(connection, plan)? { added::free_id(connection, plan) } else { free_number(connection, plan) }
 }
 
-/// One more than the highest number any id begins with: `3` beside `2.1`, never a new parent for it. Where that cannot
-/// be counted, the first free one.
+/// Returns one more than the highest number at the start of any id: `3` after `2.1`, so it never becomes a parent of an
+/// existing task. If that overflows, the first free number.
 fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
-    // Positions of ids that begin with a number are below `:`, the byte after `9`.
+    // Positions of ids that start with a number are below `:`, the character after `9`.
     let last = connection.first(
         "SELECT id FROM task WHERE plan = ?1 AND position < ':' ORDER BY position DESC LIMIT 1",
         [plan],
@@ -363,7 +362,7 @@ pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Task>, F
     Ok(as_worked(tasks))
 }
 
-/// The way people count, and what comes before a main task (`1.3a` of a `ui` task) before it: 1.3a, 1.3, 1.3b.
+/// Orders tasks for work: a pre-task (`1.3a` of a `ui` task) comes before its main task: 1.3a, 1.3, 1.3b.
 fn as_worked(tasks: Vec<Task>) -> Vec<Task> {
     let mut ordered: Vec<Task> = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -374,7 +373,7 @@ fn as_worked(tasks: Vec<Task>) -> Vec<Task> {
     ordered
 }
 
-/// What can be begun, each with what it waited for.
+/// Returns the tasks that can be started, with their dependencies.
 fn ready(connection: &Connection, plan: &PlanId, limit: &str) -> Result<Vec<Task>, Fault> {
     let mut tasks = select(connection, plan, READY, limit)?;
     for task in &mut tasks {
@@ -383,7 +382,7 @@ fn ready(connection: &Connection, plan: &PlanId, limit: &str) -> Result<Vec<Task
     Ok(tasks)
 }
 
-/// Without what they wait for.
+/// Reads tasks without their dependencies.
 fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"),
@@ -406,7 +405,7 @@ fn dependencies(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskI
     Ok(dependencies)
 }
 
-/// Without what it waits for, which is another table's.
+/// Reads a task without its dependencies, which are in another table.
 fn from_row(plan: &PlanId, row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         plan: plan.clone(),

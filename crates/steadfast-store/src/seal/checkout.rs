@@ -1,8 +1,8 @@
-//! Breaks that come from checking out another commit.
+//! Changes to sealed files that come from checking out another commit.
 //!
-//! Putting such a file back would leave the checkout between two commits: changed, and not to be switched back. So it is
-//! taken as it is, if the commit was there before the gate closed, or was fetched: then nobody wrote it meanwhile. A commit
-//! that was made since is nobody's way around the gate.
+//! Restoring such a file would leave the checkout between two commits: changed, and git would refuse to switch back. So
+//! Steadfast accepts the change if the commit is older than the closing of the gate, or was fetched: then the agent did not
+//! write it meanwhile. A local commit made since does not open a way around the gate.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use steadfast_observe::{Checkout, GitCommand};
 use super::table::SealFolder;
 use crate::place::Place;
 
-/// Says of each break whether the checkout of another commit made it.
+/// Marks each break that was caused by checking out another commit.
 pub fn mark_checkouts(place: &Place, scope: &GateScope, root: &Path, breaks: &mut [SealBreak], budget: Duration) {
     let seal = SealFolder::of(place, scope);
     let Some(table) = seal.table() else { return };
@@ -47,7 +47,7 @@ pub fn mark_checkouts(place: &Place, scope: &GateScope, root: &Path, breaks: &mu
     }
 }
 
-/// The commit that is checked out, as far as files say.
+/// Returns the checked-out commit, read from files without starting git.
 pub(super) fn head_of(repository: &Checkout) -> Option<String> {
     let text = fs::read_to_string(repository.git_dir()?.join("HEAD")).ok()?;
     let Some(name) = text.trim().strip_prefix("ref:").map(str::trim) else { return Some(text.trim().to_owned()) };
@@ -59,7 +59,7 @@ pub(super) fn head_of(repository: &Checkout) -> Option<String> {
     packed.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' ').map(str::to_owned))
 }
 
-/// Whether a commit was written after this time. One in a pack is as new as the newest pack.
+/// Checks if a commit was written after this time. A packed commit is dated like the newest pack.
 fn is_since(repository: &Checkout, commit: &str, time: Millis) -> bool {
     let Some(objects) = repository.common_dir().map(|common| common.join("objects")) else { return true };
     let is_newer = |path: &Path| {
@@ -76,7 +76,7 @@ fn is_since(repository: &Checkout, commit: &str, time: Millis) -> bool {
     packs.peek().is_none() || packs.any(|pack| is_newer(&pack).unwrap_or(true))
 }
 
-/// Git, as long as there is time. `None`: it did not answer.
+/// Git with a time limit. `None` means that it did not answer in time.
 struct Git<'a> {
     root: &'a Path,
     ends: Instant,
@@ -86,8 +86,8 @@ impl Git<'_> {
     fn lines(&self, command: &'static str, args: &[&str], paths: &[&str]) -> Option<Vec<String>> {
         let left = self.ends.checked_duration_since(Instant::now())?;
         let git = GitCommand::at(self.root).call(command).args(args).args(paths);
-        let said = git.answer(left).ok()?;
-        Some(said.split('\0').filter(|line| !line.is_empty()).map(str::to_owned).collect())
+        let output = git.answer(left).ok()?;
+        Some(output.split('\0').filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
 
     fn in_head(&self, paths: &[&str]) -> Option<Vec<String>> {
@@ -98,7 +98,7 @@ impl Git<'_> {
         self.lines("diff", &["-z", "--no-ext-diff", "--no-renames", "--name-only", "HEAD", "--"], paths)
     }
 
-    /// Whether a branch of a remote has the commit, and came from there: not from a push of ours.
+    /// Checks if a remote branch contains the commit and was fetched: a push from here does not count.
     fn is_fetched(&self, repository: &Checkout) -> bool {
         let format = ["--format=%(refname)%00", "--contains=HEAD", "refs/remotes"];
         let Some(found) = self.lines("for-each-ref", &format, &[]) else { return false };

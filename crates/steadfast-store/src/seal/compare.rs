@@ -1,4 +1,4 @@
-//! What is not as it was sealed.
+//! Finds sealed paths that have changed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use super::pattern;
 use super::table::{Clock, Entry, Kind, SealFolder, Stamp, Table};
 use crate::place::Place;
 
-/// What of the sealed paths is not as it was, sorted. Only where a file's stamp changed its content is read; if that is
-/// the same, the stamp is renewed and nothing said. Without a seal that can be read nothing is known to be broken:
-/// [`super::sealed`] tells the difference. A checkout that is gone is nobody's break.
+/// Lists the sealed paths that have changed, sorted. The content is read only if a file's stamp has changed; if the content
+/// is the same, the stamp is renewed. Without a readable seal the list is empty: [`super::sealed`] tells the difference. If
+/// the checkout is gone, nothing counts as changed.
 pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBreak> {
     let seal = SealFolder::of(place, scope);
     let Some(table) = seal.table().filter(|_| root.is_dir()) else { return Vec::new() };
@@ -34,7 +34,7 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
         }
     }
     if !touched.is_empty() {
-        // Whoever cannot, reads the content again next time.
+        // If this fails, the content is read again next time.
         let _ = renew(&seal, root, &touched);
     }
     breaks.sort_by(|one, other| one.path.cmp(&other.path));
@@ -45,11 +45,11 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
     breaks
 }
 
-/// How a path stands to what was sealed.
+/// The state of a path, compared with its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SealState {
     Same,
-    /// The same content under another stamp.
+    /// The same content with another stamp.
     Touched,
     Broken(SealChange),
 }
@@ -63,7 +63,7 @@ pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> SealState {
         (Ok(PathLook::Nothing | PathLook::Behind { reaches: false, .. }), Kind::File | Kind::Link) => {
             return SealState::Broken(SealChange::Removed);
         }
-        // What cannot be looked at is not shown to be the same.
+        // A path that cannot be read counts as changed.
         (Err(_), _) | (Ok(PathLook::Behind { reaches: true, .. }), Kind::File | Kind::Link) => {
             return SealState::Broken(SealChange::Changed);
         }
@@ -79,7 +79,7 @@ pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> SealState {
     }
 }
 
-/// Files in sealed folders that were not there.
+/// Lists new files in sealed folders.
 pub(super) fn created(root: &Path, table: &Table) -> Vec<String> {
     let limit = table.entries.len() + LIMIT;
     let found = table.whole.iter().flat_map(|pattern| pattern::files(root, pattern, limit).paths);
@@ -87,7 +87,7 @@ pub(super) fn created(root: &Path, table: &Table) -> Vec<String> {
     let mut created: Vec<String> = found.filter(is_new).collect();
     created.sort_unstable();
     created.dedup();
-    // The rest is found when these are gone.
+    // The remaining files are found after these were removed.
     created.truncate(LIMIT);
     created
 }
@@ -101,8 +101,8 @@ fn renew(seal: &SealFolder, root: &Path, touched: &[&String]) -> Option<()> {
     Some(())
 }
 
-/// Whether there was one to renew. The clock, then the stamp, then the content: who writes after the last of them
-/// leaves another stamp.
+/// Renews stamps, and returns true if any was renewed. The order is clock, stamp, content: a later write then gives the file
+/// another stamp.
 pub(super) fn stamp_again<'a>(
     clock: Clock,
     root: &Path,

@@ -1,4 +1,4 @@
-//! What stood where something sealed belongs, or where a plan was written: it is moved aside, never thrown away.
+//! Files that stood in the way of a restored file or of an approved plan. They are moved aside and never deleted.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use steadfast_system::{PendingFile, create_private_dir, private_options};
 
 use crate::place::Place;
 
-/// Everything that was moved aside in this repository, by names that begin with the time.
+/// Lists everything that was moved aside in this repository. The names begin with the time.
 pub fn kept_aside(place: &Place) -> Vec<PathBuf> {
     let Ok(folder) = fs::read_dir(kept(place)) else { return Vec::new() };
     let mut paths: Vec<_> = folder.flatten().map(|file| file.path()).collect();
@@ -21,9 +21,9 @@ fn kept(place: &Place) -> PathBuf {
     place.state.join("seals").join("kept")
 }
 
-/// Moves what lies at a path aside. None if there was nothing.
+/// Moves the file or folder at a path aside. Returns `None` if there is nothing.
 pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<Option<PathBuf>> {
-    let Some(found) = there(path)? else { return Ok(None) };
+    let Some(found) = metadata_if_exists(path)? else { return Ok(None) };
     let target = reserve(place, path, now, found.is_dir())?;
     match fs::rename(path, &target) {
         Ok(()) => Ok(Some(target)),
@@ -33,14 +33,14 @@ pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
         }
         Err(error) => {
             release(&target);
-            // Somebody else moved it at the same moment.
+            // Another process moved it at the same moment.
             if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
         }
     }
 }
 
-/// On another file system it was copied first, so that whoever dies there has lost nothing. What was written meanwhile
-/// is kept, too.
+/// Removes the original after a copy to another file system. The copy was made first, so that a crash loses nothing. If the
+/// original changed meanwhile, the new content is kept, too.
 fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) -> io::Result<Option<PathBuf>> {
     let aside = PendingFile::move_beside(path)?;
     let found = fs::symlink_metadata(&aside)?;
@@ -58,9 +58,9 @@ fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) ->
     Ok(later)
 }
 
-/// Keeps a copy of a file that is about to be replaced. None if there is no file.
+/// Keeps a copy of a file that is about to be replaced. Returns `None` if there is no file.
 pub(crate) fn copy_aside(place: &Place, path: &Path, now: Millis) -> io::Result<Option<PathBuf>> {
-    let Some(found) = there(path)? else { return Ok(None) };
+    let Some(found) = metadata_if_exists(path)? else { return Ok(None) };
     let target = reserve(place, path, now, found.is_dir())?;
     match copy(path, &target) {
         Ok(()) => Ok(Some(target)),
@@ -71,7 +71,7 @@ pub(crate) fn copy_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
     }
 }
 
-fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {
+fn metadata_if_exists(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
@@ -79,7 +79,7 @@ fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {
     }
 }
 
-/// Takes a name nobody has, by something empty of the same kind: a rename over that loses nothing.
+/// Reserves an unused name with an empty file or folder, which a rename can replace without loss.
 fn reserve(place: &Place, path: &Path, now: Millis, folder: bool) -> io::Result<PathBuf> {
     let kept = kept(place);
     create_private_dir(&kept)?;
@@ -100,11 +100,11 @@ fn reserve(place: &Place, path: &Path, now: Millis, folder: bool) -> io::Result<
             made => return made.map(|()| target),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too much was moved aside in one second"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many files were moved aside in one second"))
 }
 
 fn release(target: &Path) {
-    // Only what is still empty goes: half a copy says more than none.
+    // Remove it only while it is empty: half a copy is better than none.
     if fs::remove_dir(target).is_err() && fs::symlink_metadata(target).is_ok_and(|file| file.len() == 0) {
         let _ = fs::remove_file(target);
     }
@@ -113,7 +113,7 @@ fn release(target: &Path) {
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(from)?;
     if found.is_symlink() {
-        // A file was reserved for it.
+        // Remove the empty file that reserved the name.
         fs::remove_file(to)?;
         return link(&fs::read_link(from)?, to);
     }
@@ -137,7 +137,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::File::open(to)?.sync_all()
 }
 
-/// Makes a link, if nothing is there.
+/// Creates a symbolic link. Fails if the path exists.
 pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, at)
 }

@@ -1,4 +1,4 @@
-//! What lies at a path beneath the root of a checkout. No link is followed on the way.
+//! Reads a path below the root of a checkout without following links.
 
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
@@ -8,21 +8,21 @@ use std::path::{Component, Path};
 use super::table::{Clock, Entry, Kind, SealFolder, Stamp, open_plain};
 use crate::digest;
 
-/// What is larger has no copy.
+/// The maximum size of a file that is copied.
 pub(super) const COPIED: u64 = 4 << 20;
 
-/// What is larger is not even read: its stamp alone tells.
+/// The maximum size of a file that is read. Larger files are compared by their stamp alone.
 pub(super) const READ: u64 = 64 << 20;
 
 #[derive(Debug)]
 pub(super) enum PathLook {
     Nothing,
     There(Metadata),
-    /// On the way there is something that is no folder.
+    /// A parent of the path is not a folder.
     Behind {
-        /// Where, from the root.
+        /// The path of that parent, from the root.
         obstacle: String,
-        /// It leads somewhere, and there is something.
+        /// The parent is a link, and the path exists behind it.
         reaches: bool,
     },
 }
@@ -51,12 +51,12 @@ pub(super) fn look(root: &Path, path: &str) -> io::Result<PathLook> {
     Ok(PathLook::Nothing)
 }
 
-/// A path as it is named from the root, with `/` between its parts; none for one that is elsewhere, and for the root.
-/// A `/` at the end stays: it says that a folder is meant.
+/// Makes a path relative to the root, with `/` between its parts. Returns `None` for paths elsewhere and for the root
+/// itself. A `/` at the end stays, because it marks a folder.
 pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
     let is_folder = path.ends_with('/');
     let given = Path::new(path);
-    // The one of two spellings of the root that it begins with.
+    // The given path may name the root with or without resolved links.
     let real = if given.is_absolute() { fs::canonicalize(root).ok() } else { None };
     let relative = match given.is_absolute() {
         true => given.strip_prefix(root).ok().or_else(|| given.strip_prefix(real.as_deref()?).ok())?,
@@ -77,12 +77,12 @@ pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
     }
 }
 
-/// The text of a link.
+/// Returns the target of a link as bytes.
 pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
     Ok(std::os::unix::ffi::OsStringExt::into_vec(fs::read_link(path)?.into_os_string()))
 }
 
-/// What is to be sealed of a path; none for what cannot be: a folder, a pipe, what is behind a link.
+/// Makes the entry of a path. Returns `None` for paths that cannot be sealed: folders, pipes, paths behind a link.
 pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
     let found = match look(root, path)? {
         PathLook::Nothing | PathLook::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
@@ -117,7 +117,7 @@ pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -
     Ok(entry(Some(id), bytes.len() as u64, true, clock.settled(&found)))
 }
 
-/// Whether what lies at a path has this content.
+/// Compares the content at a path with its entry.
 pub(super) fn has_content(at: &Path, found: &Metadata, entry: &Entry) -> bool {
     let id = match entry.kind {
         Kind::Absent => return false,

@@ -1,4 +1,4 @@
-//! What is protected, as it is written, and the files that this means.
+//! Patterns of protected paths, and the files that they match.
 
 use std::fs;
 use std::path::Path;
@@ -6,37 +6,37 @@ use std::path::Path;
 use steadfast_system::PendingFile;
 use steadfast_text::glob;
 
-/// A hook has no time for more.
+/// The maximum number of directory entries to visit in a hook.
 const VISITED: usize = 10_000;
 
-/// The part of a pattern that stands for any number of folders.
+/// The pattern part that matches any number of folders.
 const ANY_FOLDERS: &str = "**";
 
-/// What we render for people, at the root of a checkout: only who names it protects it.
+/// Steadfast's rendered files for people, at the root of a checkout. They are protected only if a pattern names them.
 pub(super) const OURS: &str = ".steadfast";
 
-/// The files a pattern means, in order.
+/// The files that match a pattern, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) paths: Vec<String>,
     /// Nothing was left out.
     pub(super) all: bool,
-    /// Something has a name that cannot be told to anybody.
+    /// A file name is not valid UTF-8 and cannot be reported.
     pub(super) unnamed: bool,
 }
 
-/// Whether a pattern means one path, whatever lies there.
+/// Checks if a pattern matches exactly one path.
 pub(super) fn is_single(pattern: &str) -> bool {
     !pattern.ends_with('/') && !pattern.contains(['*', '?'])
 }
 
-/// The files that a pattern means now, at most `limit`. A folder stands for what is in it, without repositories and
-/// our own; links are named, not followed.
+/// Lists the files that match a pattern now, at most `limit`. A folder matches the files in it, without git repositories and
+/// Steadfast's own files. Links are listed, not followed.
 pub(super) fn files(root: &Path, pattern: &str, limit: usize) -> Files {
     let mut walk = Walk { root, limit, visited: 0, files: Files { all: true, ..Files::default() } };
     let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     walk.parts(String::new(), &parts);
-    // Two `**` may lead to the same file.
+    // Two `**` may match the same file.
     walk.files.paths.sort_unstable();
     walk.files.paths.dedup();
     walk.files
@@ -66,14 +66,14 @@ impl Walk<'_> {
                 (true, true) => self.folder(&path),
                 (true, false) => self.parts(path, rest),
                 (false, true) => self.take(path),
-                // A link on the way is not followed, and not passed over.
+                // A link inside a path is listed instead of followed.
                 (false, false) if found.is_symlink() => self.take(path),
                 (false, false) => {}
             }
         }
     }
 
-    /// What the parts behind a `**` mean in a folder and in all below it.
+    /// Matches the parts after a `**` in a folder and in all folders below it.
     fn any_folders(&mut self, beneath: String, parts: &[&str]) {
         if parts.is_empty() {
             return self.folder(&beneath);
@@ -106,7 +106,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Those in a folder, sorted: the same files are taken each time.
+    /// Lists the names in a folder, sorted, so that the limit always cuts at the same files.
     fn names(&mut self, folder: &str) -> Vec<String> {
         let Ok(listed) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
         let mut names = Vec::new();
@@ -127,12 +127,12 @@ impl Walk<'_> {
     }
 }
 
-/// Repositories, our own, and what is on its way to its place.
+/// Git repositories, Steadfast's own files, and drafts of files.
 fn is_passed_over(folder: &str, name: &str) -> bool {
     name == ".git" || PendingFile::is_name(name) || folder.is_empty() && name == OURS
 }
 
-/// Whether a pattern means the file at this path, wherever that lies: as [`files`] would find it.
+/// Checks if a pattern matches a path, with the same result as [`files`].
 pub(super) fn covers(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
@@ -156,15 +156,15 @@ fn covers_parts(pattern: &[&str], path: &[&str], at_root: bool) -> bool {
     }
 }
 
-/// Whether a pattern may mean something in this folder.
+/// Checks if a pattern can match something in this folder.
 pub(super) fn reaches(pattern: &str, folder: &str) -> bool {
     let parts = pattern.trim_end_matches('/').split('/');
-    // Behind it, everything may be meant.
+    // After `**`, anything can match.
     let parts = parts.take_while(|part| *part != ANY_FOLDERS);
     parts.zip(folder.trim_end_matches('/').split('/')).all(|(part, name)| glob::name(part, name))
 }
 
-/// The folder, or the path, before the first `*` or `?`. None for the root.
+/// Returns the part of a pattern before its first `*` or `?`. `None` for the root.
 pub(super) fn fixed(pattern: &str) -> Option<String> {
     let parts: Vec<&str> =
         pattern.trim_end_matches('/').split('/').take_while(|part| !part.contains(['*', '?'])).collect();

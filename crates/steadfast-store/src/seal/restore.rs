@@ -1,4 +1,4 @@
-//! Puts a sealed path back as it was. What stands there is moved aside first.
+//! Restores sealed paths. The current file is moved aside first.
 
 use std::fs;
 use std::io;
@@ -15,26 +15,26 @@ use super::table::{Clock, Entry, Kind, SealFolder};
 use crate::hook_log::log_line;
 use crate::place::Place;
 
-/// What became of a path that was to be put back.
+/// The result of restoring a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// It is as it was sealed: nothing was done.
+    /// The content is as sealed; nothing was done.
     AsSealed,
-    /// The sealed content is back. What stood there, if anything did, is kept here.
+    /// The sealed content is back. A file that was in its place is kept here.
     PutBack { kept: Option<PathBuf> },
-    /// Nothing was there when it was sealed. What came there is kept here.
+    /// The path did not exist when it was sealed. The new file is kept here.
     MovedAside { kept: PathBuf },
-    /// The content is not kept, because it was too large, or the copy is lost. What is there now stays.
+    /// There is no copy, because the content was too large or the copy is lost. The current file stays.
     NoCopy,
-    /// Nothing is known of this path.
+    /// The path is not sealed.
     NotSealed,
 }
 
-/// As often somebody may write between moving aside and putting back.
+/// The number of tries, if another process writes between moving the file aside and restoring it.
 const TRIES: u32 = 8;
 
-/// Puts a sealed path back, and says so in the hook log. Nothing is ever written over or thrown away, and no link leads
-/// it out of the checkout. It may be done again, by whoever comes next.
+/// Restores a sealed path and reports it in the hook log. It never overwrites or deletes a file, and follows no link out of
+/// the checkout. It can be repeated after an interruption.
 pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
     let seal = SealFolder::of(place, scope);
     if !root.is_dir() {
@@ -44,22 +44,23 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
     let entry = table.entry(&path).cloned();
     if entry.as_ref().is_some_and(|entry| matches!(compare(root, &path, entry), SealState::Broken(_))) {
-        // A hook can be ended in the middle of it. Whoever looks next must not take the half of it for somebody's work.
+        // A hook can be killed in the middle of this. The next one must not blame the half-done state on the agent or the
+        // human.
         table.stuck.insert(path.clone());
         let _ = seal.renew(&table);
     }
     let at = Broken { place, root, path: &path, now };
     let restored = match &entry {
         Some(entry) if !matches!(compare(root, &path, entry), SealState::Broken(_)) => Ok(Restored::AsSealed),
-        Some(entry) if entry.kind == Kind::Absent => take_away(&at),
+        Some(entry) if entry.kind == Kind::Absent => move_new_file_aside(&at),
         Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
             Some(bytes) => put_back_sealed(&at, entry, &bytes),
             None => {
-                log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy of it to put back"));
+                log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy to restore it from"));
                 Ok(Restored::NoCopy)
             }
         },
-        None if created(root, &table).contains(&path) => take_away(&at),
+        None if created(root, &table).contains(&path) => move_new_file_aside(&at),
         None => return Ok(Restored::NotSealed),
     };
     let mut renewed = match &restored {
@@ -67,14 +68,14 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
             table.kept.insert(path.clone(), kept.clone());
             true
         }
-        // Whoever looks next must not take it for somebody else's.
+        // So that the next check does not blame another writer.
         Ok(Restored::NoCopy) | Err(_) => table.stuck.insert(path.clone()),
         Ok(_) => false,
     };
     if matches!(&restored, Ok(Restored::AsSealed | Restored::PutBack { .. } | Restored::MovedAside { .. })) {
         renewed |= table.stuck.remove(&path);
     }
-    // Without a new stamp the content is read once more, and then it has one.
+    // Without a new stamp, the next check reads the content once more and renews it then.
     renewed |= stamp_again(Clock::read(lock.as_ref()), root, &mut table, std::iter::once(path.as_str()));
     if renewed {
         let _ = seal.renew(&table);
@@ -82,7 +83,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     restored
 }
 
-/// Leaves paths for the next look, which puts them back whoever seems to have written them.
+/// Marks paths for the next check, which restores them without asking who changed them.
 pub fn restore_later(place: &Place, scope: &GateScope, root: &Path, paths: &[String]) -> io::Result<()> {
     let seal = SealFolder::of(place, scope);
     let _lock = seal.lock_existing(super::PATIENCE);
@@ -91,7 +92,7 @@ pub fn restore_later(place: &Place, scope: &GateScope, root: &Path, paths: &[Str
     seal.renew(&table)
 }
 
-/// A path of a checkout that is not as it was sealed.
+/// A sealed path of a checkout that was changed.
 struct Broken<'a> {
     place: &'a Place,
     root: &'a Path,
@@ -104,21 +105,21 @@ fn put_back_sealed(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<R
     let kept = put_back(at, entry, bytes)?;
     if let SealState::Broken(_) = compare(root, path, entry) {
         log_line(place, now, &format!("`{path}` is not as sealed, although it was put back"));
-        return Err(io::Error::other("it was written, and is another again"));
+        return Err(io::Error::other("it was restored and changed again at once"));
     }
-    let said = kept.as_ref().map(|kept| format!("; what stood there is in `{}`", kept.display()));
-    log_line(place, now, &format!("`{path}` was put back as sealed{}", said.unwrap_or_default()));
+    let kept_note = kept.as_ref().map(|kept| format!("; the replaced version is in `{}`", kept.display()));
+    log_line(place, now, &format!("`{path}` was put back as sealed{}", kept_note.unwrap_or_default()));
     Ok(Restored::PutBack { kept })
 }
 
-fn take_away(at: &Broken<'_>) -> io::Result<Restored> {
+fn move_new_file_aside(at: &Broken<'_>) -> io::Result<Restored> {
     let Broken { place, path, now, .. } = *at;
     let Some(kept) = clear(at)? else { return Ok(Restored::AsSealed) };
     log_line(place, now, &format!("`{path}` was not there when the gate closed; it is in `{}`", kept.display()));
     Ok(Restored::MovedAside { kept })
 }
 
-/// Moves aside what lies at a path, or what is in the way to it.
+/// Moves aside the file at a path, or the obstacle above it.
 fn clear(at: &Broken<'_>) -> io::Result<Option<PathBuf>> {
     let Broken { place, root, path, now } = *at;
     match look(root, path)? {
@@ -131,7 +132,7 @@ fn clear(at: &Broken<'_>) -> io::Result<Option<PathBuf>> {
 fn put_back(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<Option<PathBuf>> {
     let Broken { root, path, .. } = *at;
     let mut kept = None;
-    // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
+    // Write the draft before moving anything: flushing it takes long, and the path should not be empty meanwhile.
     let mut draft = match look(root, path)? {
         PathLook::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
         _ => None,
@@ -146,19 +147,19 @@ fn put_back(at: &Broken<'_>, entry: &Entry, bytes: &[u8]) -> io::Result<Option<P
         if let Some(aside) = clear(at)? {
             kept = Some(aside);
         }
-        match lay(root, path, entry, bytes, draft.take()) {
+        match write_new(root, path, entry, bytes, draft.take()) {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {}
             done => return done.map(|()| kept),
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("`{path}` is written again and again")))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("another process keeps writing `{path}`")))
 }
 
-/// Puts the content at a path where nothing is.
-fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<PendingFile>) -> io::Result<()> {
+/// Writes the content to an empty path.
+fn write_new(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<PendingFile>) -> io::Result<()> {
     let at = root.join(path);
     if let Some(folder) = at.parent() {
-        // Before anything is made: a link on the way would lead it elsewhere.
+        // Check before creating folders: a link in the path would lead outside.
         if let PathLook::Behind { .. } = look(root, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -168,12 +169,12 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Pendi
         return link(&link_target(bytes), &at);
     }
     let draft = draft.map_or_else(|| draft_of(&at, entry, bytes), Ok)?;
-    // A rename would throw away what came there meanwhile.
+    // Not with a rename, which would overwrite a file that was created meanwhile.
     draft.persist_new(&at)?;
     sync_folder(&at)
 }
 
-/// What is to be at a path, on the disk beside it.
+/// Writes the content to a draft next to the path, and flushes it to the disk.
 fn draft_of(at: &Path, entry: &Entry, bytes: &[u8]) -> io::Result<PendingFile> {
     let draft = PendingFile::beside(at, bytes, Access::Mode(entry.mode))?;
     draft.sync()?;

@@ -1,4 +1,4 @@
-//! What is sealed: a table of paths, and beside it a copy of each by the hash of its content.
+//! The table of sealed paths, and copies of their content, named by its hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
@@ -17,66 +17,66 @@ use crate::file::replace_in_folder;
 use crate::gate::scope_name;
 use crate::place::Place;
 
-/// The file that is locked while a seal is changed.
+/// The file that is locked while a seal changes.
 const LOCK: &str = "lock";
 
-/// Everything about the seal of one gate.
+/// The complete seal of one gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Table {
-    /// When the gate was closed: a table that a gate before this one left behind is told by it.
+    /// The time at which the gate closed. It tells this table from one that an earlier gate left behind.
     pub(super) closed_at: Option<Millis>,
-    /// The commit that was checked out then.
+    /// The commit that was checked out at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) head: Option<String>,
-    /// Another one was checked out since, and what that changed was taken.
+    /// Another commit was checked out since, and its changes were accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) switched: bool,
-    /// By the path from the root of the checkout.
+    /// Entries by the path from the root of the checkout.
     pub(super) entries: BTreeMap<String, Entry>,
-    /// Folders and names with `*` or `?`, all of whose files are sealed: one more in them is a break.
+    /// Folders and patterns all of whose files have an entry: a new file in them is a break.
     pub(super) whole: BTreeSet<String>,
-    /// What is protected and not sealed, or not all of it.
+    /// Protected paths that are not sealed, or only in part.
     pub(super) not_sealed: BTreeSet<String>,
-    /// What could not be put back when it was to be: it is still the agent's.
+    /// Paths that could not be restored: the change still counts as the agent's.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) stuck: BTreeSet<String>,
-    /// The last version of a path that was moved aside: by its name in the folder of what is kept.
+    /// The last version of each path that was moved aside: its path in `seals/kept/`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) kept: BTreeMap<String, PathBuf>,
-    /// What was too much for single entries.
+    /// The seal of patterns with too many files for per-file entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tree: Option<TreeSeal>,
 }
 
 impl Table {
-    /// What is sealed of a path, by itself or out of the tree.
+    /// Returns the entry of a path, from the table or from the tree.
     pub(super) fn entry(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path).or_else(|| self.tree.as_ref()?.drawn.get(path))
     }
 }
 
-/// The checkout as it was, as a tree of git's: for what is more than a hook can look at one by one.
+/// The sealed checkout as a git tree, for patterns with too many files for a hook to compare one by one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TreeSeal {
     pub(super) id: String,
-    /// What is looked for in it: files, folders, names with `*` or `?`.
+    /// The sealed files, folders and patterns in the tree.
     pub(super) patterns: BTreeSet<String>,
-    /// What was once found to be another than in the tree, with what it has to be: as in the tree, or as a human left it.
+    /// Files that were found different from the tree, with their expected content: as in the tree, or as a human changed it.
     pub(super) drawn: BTreeMap<String, Entry>,
 }
 
-/// What lay at a path.
+/// The sealed state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
-    /// SHA-256 of the content, of a link: of its text. None where nothing was, and for what is too large to be read.
+    /// SHA-256 of the content, or of a link's target. None for missing files and for files too large to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
     pub(super) size: u64,
     pub(super) mode: u32,
-    /// Whether there is a copy to put back.
+    /// True if there is a copy to restore.
     pub(super) copy: bool,
-    /// None where it was written so shortly before that a second write could have the same time.
+    /// None if the file was written so recently that a second write could have the same timestamp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stamp: Option<Stamp>,
 }
@@ -95,7 +95,7 @@ pub(super) enum Kind {
     Link,
 }
 
-/// While this is the same, nobody wrote.
+/// The file is unchanged while this stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
@@ -115,14 +115,14 @@ impl Stamp {
         }
     }
 
-    /// Whether a write after `now` must have another time than this: clocks tick in steps, some file systems in seconds.
+    /// Checks that any write after `now` gets another timestamp: clocks tick in steps, on some file systems in seconds.
     fn is_settled(&self, now_ns: i64) -> bool {
         let step = if self.ctime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 };
         self.ctime_ns.saturating_add(step) < now_ns
     }
 }
 
-/// The folder of a scope's seal.
+/// The folder with the seal of one gate.
 #[derive(Debug)]
 pub(super) struct SealFolder {
     path: PathBuf,
@@ -133,7 +133,7 @@ impl SealFolder {
         Self { path: place.state.join("seals").join(scope_name(scope)) }
     }
 
-    /// None where nothing is sealed, or the table cannot be read.
+    /// Returns `None` if there is no seal, or the table cannot be read.
     pub(super) fn table(&self) -> Option<Table> {
         serde_json::from_slice(&fs::read(self.path.join("table")).ok()?).ok()
     }
@@ -142,12 +142,12 @@ impl SealFolder {
         replace_in_folder(&self.path.join("table"), &serde_json::to_vec(table)?)
     }
 
-    /// As [`Self::keep`], unless the seal was taken off meanwhile.
+    /// Writes the table like [`Self::keep`], unless the seal was removed meanwhile.
     pub(super) fn renew(&self, table: &Table) -> io::Result<()> {
         replace_durably(&self.path.join("table"), &serde_json::to_vec(table)?, Access::Private)
     }
 
-    /// Before the table that speaks of it.
+    /// Stores a copy, which must happen before the table with its id is written.
     pub(super) fn keep_copy(&self, id: &str, bytes: &[u8]) -> io::Result<()> {
         if self.copy(id).is_some() {
             return Ok(());
@@ -159,7 +159,7 @@ impl SealFolder {
         draft.persist(&path)
     }
 
-    /// As [`Self::keep_copy`], of what can be had again from the tree: nobody waits for the disk.
+    /// Stores a copy like [`Self::keep_copy`] without flushing it, because the tree still has the content.
     pub(super) fn keep_drawn(&self, id: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(id);
         if self.copy(id).is_some() {
@@ -168,12 +168,12 @@ impl SealFolder {
         replace(&path, bytes, Access::Private)
     }
 
-    /// Where git keeps the objects of the tree.
+    /// The folder for git's objects of the tree.
     pub(super) fn objects(&self) -> PathBuf {
         self.path.join("tree")
     }
 
-    /// The content of this hash. A copy that is torn is none.
+    /// Returns the content with this hash. A damaged copy counts as missing.
     pub(super) fn copy(&self, id: &str) -> Option<Vec<u8>> {
         fs::read(self.path.join(id)).ok().filter(|bytes| digest::of_bytes(bytes) == id)
     }
@@ -185,24 +185,24 @@ impl SealFolder {
         }
     }
 
-    /// One at a time, if possible: what is done under it is idempotent, so nobody waits for long, and nobody who could
-    /// not get it gives up.
+    /// Takes the lock if possible. Operations under it are idempotent, so a caller that does not get the lock
+    /// continues without it.
     pub(super) fn lock(&self, wait: Duration) -> Option<SealLock> {
         FileLock::with_folder(&self.path.join(LOCK), wait).ok()?.map(SealLock)
     }
 
-    /// As [`Self::lock`], where something is sealed.
+    /// Takes the lock like [`Self::lock`], but only if the seal exists.
     pub(super) fn lock_existing(&self, wait: Duration) -> Option<SealLock> {
         FileLock::at(&self.path.join(LOCK), wait).ok()?.map(SealLock)
     }
 }
 
-/// Held while a seal is changed.
+/// The lock of a seal that is being changed.
 #[derive(Debug)]
 pub(super) struct SealLock(FileLock);
 
 impl SealLock {
-    /// What the file system's clock says. No other clock can be compared to its times.
+    /// Returns the time from the file system's clock. File timestamps cannot be compared with any other clock.
     fn now_ns(&self) -> Option<i64> {
         let mut file = self.0.file();
         let bytes = file.metadata().ok()?.len();
@@ -215,14 +215,14 @@ impl SealLock {
     }
 }
 
-/// The stamp of a file that is looked at now, if it can be told from one after a later write.
+/// The file system's time before files are read. It decides which stamps are safe against a later write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     now_ns: Option<i64>,
 }
 
 impl Clock {
-    /// To be read before the files are looked at.
+    /// Must be called before the files are read.
     pub(super) fn read(lock: Option<&SealLock>) -> Self {
         Self { now_ns: lock.and_then(SealLock::now_ns) }
     }
@@ -233,7 +233,7 @@ impl Clock {
     }
 }
 
-/// Opens a file for reading, never a link or what would keep us waiting.
+/// Opens a regular file for reading. Rejects links, and files that would block, such as pipes.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let file = File::options().read(true).custom_flags(flags.cast_signed()).open(path)?;

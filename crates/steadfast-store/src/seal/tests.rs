@@ -90,8 +90,10 @@ fn a_changed_file_comes_back_with_its_mode_and_the_intruder_is_kept() {
     assert_eq!((world.breaks(), world.restore("plan.md")), (vec![], Restored::AsSealed));
     assert_eq!(kept_aside(&world.place), std::slice::from_ref(&kept));
     let log = read_log(&world.place);
-    let said =
-        format!("2023-11-14T22:13:20Z `plan.md` was put back as sealed; what stood there is in `{}`", kept.display());
+    let said = format!(
+        "2023-11-14T22:13:20Z `plan.md` was put back as sealed; the replaced version is in `{}`",
+        kept.display()
+    );
     assert_eq!(log, [said]);
 }
 

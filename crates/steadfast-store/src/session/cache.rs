@@ -1,9 +1,9 @@
-//! The state as it was folded up to a place in the journal.
+//! A cache of a session's state, up to an offset in its journal.
 //!
-//! Old and new change places, and the next is written over the older of the two. Renaming over it would be simpler, but a
-//! file system that means well (ext4) brings to the disk what replaces a file, which took longer than the rest of a hook. So
-//! what is read may be half of this and half of that, after a power cut or under the hands of a writer: a checksum tells.
-//! It is a field like others, because older versions read the file, too. What they write has none.
+//! The old and the new cache file change places, and the next write overwrites the older of the two. A rename would be
+//! simpler, but ext4 flushes a file that replaces another one, which took longer than the rest of a hook. So after a power
+//! cut, or during a write, a reader may get half of each version: a checksum detects this. The checksum is a JSON field,
+//! because older versions read this file, too. Files that they write have no checksum.
 
 use std::fs;
 use std::io;
@@ -15,11 +15,11 @@ use steadfast_system::exchange;
 
 use super::journal::checksum;
 
-/// What stands around the checksum of all that follows.
+/// The text around the checksum, which covers everything after it.
 const BEFORE: &str = "{\"checksum\":\"";
 const AFTER: &str = "\",";
 
-/// The state folded up to a place in the journal.
+/// The state up to an offset in the journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     #[serde(rename = "journal_offset")]
@@ -28,14 +28,14 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// A cache that cannot be read is no cache: the journal has it all.
+    /// Reads the cache. An unreadable cache counts as missing, because the journal has everything.
     pub(super) fn read(dir: &Path) -> Option<Self> {
         let path = dir.join("state");
-        // Opening a pipe that somebody put there would wait for a writer.
+        // Opening a pipe instead of a file would wait for a writer.
         if !fs::metadata(&path).ok()?.is_file() {
             return None;
         }
-        // Nobody writes into the file that has the name: what was torn is whole at a second look.
+        // The writer never changes the file under this name, so after a torn read a second read succeeds.
         Self::parse(&fs::read(&path).ok()?).or_else(|| Self::parse(&fs::read(path).ok()?))
     }
 
@@ -45,7 +45,7 @@ impl Cache {
 
     pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
         let body = serde_json::to_vec(self)?;
-        // Without its bracket.
+        // Without its opening brace.
         let rest = &body[1..];
         let head = format!("{BEFORE}{:08x}{AFTER}", checksum(0, rest));
         exchange(&dir.join("state"), &[head.as_bytes(), rest].concat())
@@ -53,7 +53,7 @@ impl Cache {
 }
 
 fn is_whole(bytes: &[u8]) -> bool {
-    let Some(said) = bytes.strip_prefix(BEFORE.as_bytes()) else { return true };
-    let Some((sum, rest)) = said.split_at_checked(8) else { return false };
+    let Some(after) = bytes.strip_prefix(BEFORE.as_bytes()) else { return true };
+    let Some((sum, rest)) = after.split_at_checked(8) else { return false };
     rest.strip_prefix(AFTER.as_bytes()).is_some_and(|rest| format!("{:08x}", checksum(0, rest)).as_bytes() == sum)
 }

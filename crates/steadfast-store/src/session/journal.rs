@@ -1,10 +1,11 @@
-//! One line per event: length, sequence and checksum in hexadecimal, then JSON.
+//! The journal of a session: one line per event, with length, sequence and checksum in hexadecimal, then JSON.
 //!
 //! ```text
 //! 000001a7 0000000000000003 5f1d9c21 {"record":{"event":{…},"changes":[…]}}
 //! ```
 //!
-//! A line is written by one `write`. Whatever a dying process leaves of it fails its checksum and is cut by the next.
+//! Each line is written by one `write`. A partial line from a killed process fails its checksum, and the next writer cuts
+//! it.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -18,25 +19,25 @@ use steadfast_system::private_options;
 
 pub(super) const FILE: &str = "journal";
 
-/// What was no line and no torn end, kept for a human.
+/// Damaged lines that are not just a torn end, kept for a human.
 pub(super) const DAMAGED: &str = "journal.damaged";
 
-/// How much of it: a disk that goes on failing must not fill itself with it.
+/// The maximum size of that file: a failing disk must not fill itself with damaged lines.
 const DAMAGED_BYTES: u64 = 4 << 20;
 
-/// Length of `llllllll ssssssssssssssss cccccccc `.
+/// The length of `llllllll ssssssssssssssss cccccccc `.
 const HEAD: usize = 35;
 
-/// A line of a journal with where it ends.
+/// A line of a journal, and its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub sequence: u64,
-    /// The byte after it.
+    /// The offset after its last byte.
     pub end: u64,
     pub entry: Entry,
 }
 
-/// The journal, open for its one writer.
+/// A journal, opened by its only writer.
 #[derive(Debug)]
 pub(super) struct Journal<'a> {
     dir: &'a Path,
@@ -51,12 +52,12 @@ impl<'a> Journal<'a> {
         Ok(Self { dir, file, end })
     }
 
-    /// Where the last whole line ends, once the tail was read.
+    /// Returns the end of the last complete line, after [`Self::tail`] was called.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Hands over every whole line after `offset` and cuts what is torn behind them.
+    /// Passes every complete line after `offset` to `line`, and cuts a torn end.
     pub(super) fn tail(&mut self, offset: u64, mut line: impl FnMut(u64, Entry)) -> io::Result<()> {
         if offset == self.end {
             return Ok(());
@@ -69,9 +70,9 @@ impl<'a> Journal<'a> {
             line(sequence, entry);
             at += length;
         }
-        // Nothing of it is torn: cut, it would be lost to the version that knows it.
+        // This line is complete, but from a newer version. Cutting it would lose it for that version.
         if let Some((sequence, ..)) = whole(&bytes[at..]) {
-            let why = format!("line {sequence} is of a kind that this version does not know: update steadfast");
+            let why = format!("this version does not know the kind of line {sequence}: update steadfast");
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
         if at < bytes.len() {
@@ -80,8 +81,8 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Appends one line in one write. What it says differs from the entry where that held a secret: that is returned, for
-    /// a state must not know what the journal does not.
+    /// Appends one line in one write. If a secret was redacted, the redacted entry is returned, because the state must not
+    /// contain more than the journal.
     pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> io::Result<Option<Entry>> {
         let (line, is_redacted) = format(sequence, entry)?;
         match self.file.write_all(&line) {
@@ -90,7 +91,7 @@ impl<'a> Journal<'a> {
                 Ok(is_redacted.then(|| parse(&line)).flatten().map(|(_, entry, _)| entry))
             }
             Err(error) => {
-                // A full disk takes half a line. The next writer would cut it; better now.
+                // A full disk leaves half a line. The next writer would cut it, but it is better to do it now.
                 let _ = self.file.set_len(self.end);
                 Err(error)
             }
@@ -98,7 +99,7 @@ impl<'a> Journal<'a> {
     }
 
     fn cut(&mut self, end: u64, torn: &[u8]) -> io::Result<()> {
-        // Half a line at the end is what a dying process leaves. Anything else is damage: keep it for a human.
+        // A killed process leaves half a line at the end. Anything else is damage: keep it for a human.
         if torn.iter().position(|byte| *byte == b'\n').is_some_and(|newline| newline + 1 < torn.len()) {
             let mut kept = private_options().append(true).create(true).open(self.dir.join(DAMAGED))?;
             let room = DAMAGED_BYTES.saturating_sub(kept.metadata()?.len());
@@ -110,23 +111,23 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// Begins a journal anew with all that came before it folded into one line; returns where it ends.
+/// Starts a new journal with one line that contains the whole state. Returns the end of that line.
 pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
     let (line, _) = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
     let draft = dir.join("journal.new");
     let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
     file.write_all(&line)?;
-    // The journal is the truth, and this is the only copy of it.
+    // Flush it: the journal is the truth, and this is its only copy.
     file.sync_all()?;
     fs::rename(&draft, dir.join(FILE))?;
     Ok(line.len() as u64)
 }
 
-/// Every whole line after `offset`, with the sequence of the file's first line. Read without the lock: what is being
-/// written just now is not seen.
+/// Reads every complete line after `offset`, and the sequence of the file's first line. It takes no lock, so a line that is
+/// being written is skipped.
 pub fn read_lines(dir: &Path, offset: u64) -> io::Result<(u64, Vec<Line>)> {
     let path = dir.join(FILE);
-    // A pipe would make whoever opens it wait, a device never ends.
+    // Opening a pipe would wait for a writer, and reading a device might never end.
     if !fs::metadata(&path).is_ok_and(|file| file.is_file()) {
         return Ok((0, Vec::new()));
     }
@@ -148,7 +149,7 @@ pub fn read_lines(dir: &Path, offset: u64) -> io::Result<(u64, Vec<Line>)> {
     Ok((first, lines))
 }
 
-/// Whose journal this is, by its first line.
+/// Returns the session of a journal, from its first line.
 pub(super) fn owner(dir: &Path) -> Option<SessionId> {
     let (_, lines) = read_lines(dir, 0).ok()?;
     Some(match lines.into_iter().next()?.entry {
@@ -157,11 +158,11 @@ pub(super) fn owner(dir: &Path) -> Option<SessionId> {
     })
 }
 
-/// The line, and whether something in it was redacted.
+/// Formats a line. The flag is true if something in it was redacted.
 fn format(sequence: u64, entry: &Entry) -> io::Result<(Vec<u8>, bool)> {
     let mut line = vec![b' '; HEAD];
     serde_json::to_writer(&mut line, entry)?;
-    // The event went without its secrets before it was decided on. This is for what was made of it and for the facts.
+    // The event was redacted before the decision. This redacts the changes, the opinions and the facts.
     let clean = match std::str::from_utf8(&line[HEAD..]).map(redact_json) {
         Ok(Cow::Owned(clean)) => Some(clean),
         _ => None,
@@ -182,7 +183,7 @@ fn parse(bytes: &[u8]) -> Option<(u64, Entry, usize)> {
     Some((sequence, serde_json::from_slice(body).ok()?, length))
 }
 
-/// A line as it was written, whatever it says.
+/// Splits off a complete line without reading its JSON.
 fn whole(bytes: &[u8]) -> Option<(u64, &[u8], usize)> {
     let (length, sequence, sum) = header(bytes)?;
     let body = bytes.get(HEAD..HEAD.checked_add(length)?)?;
@@ -200,7 +201,7 @@ fn header(bytes: &[u8]) -> Option<(usize, u64, u32)> {
     Some((length, sequence, sum))
 }
 
-/// CRC-32 over the sequence and the body, so that a line cannot stand in another's place.
+/// CRC-32 over the sequence and the body, so that a line in the wrong place fails its checksum.
 pub(super) fn checksum(sequence: u64, body: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];

@@ -1,4 +1,4 @@
-//! Events that found the session locked for too long. They were answered without its state; they are not lost.
+//! Events that waited too long for the session's lock. They were answered without the state, and are journalled later.
 
 use std::fs;
 use std::io;
@@ -11,16 +11,16 @@ use super::SessionFiles;
 use steadfast_redact::redact_json;
 use steadfast_system::{Access, create_private_dir, replace};
 
-/// How many events this process left: with its id and the time, a name of its own for each.
+/// The number of late events of this process. Together with process id and time it makes a unique file name.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
-/// Where they wait, in the folder of their session.
+/// The folder with late events, inside the folder of their session.
 pub(super) const FOLDER: &str = "late";
 
-/// More than a session can miss while one process holds its lock; what holds it longer hangs.
+/// More events than a session can miss while another process holds its lock, unless that process hangs.
 const BOUND: usize = 1_000;
 
-/// An event that waits for its place in the journal.
+/// An event that waits to be journalled.
 #[derive(Debug)]
 pub struct LateEvent {
     pub event: Event,
@@ -28,26 +28,26 @@ pub struct LateEvent {
 }
 
 impl LateEvent {
-    /// It is in the journal.
+    /// Removes the file, because the event is in the journal now.
     pub fn done(self) -> io::Result<()> {
         fs::remove_file(self.path)
     }
 }
 
 impl SessionFiles {
-    /// Keeps an event for whoever has the lock next.
+    /// Keeps an event for the next process that gets the lock.
     pub fn leave_late(&self, event: &Event) -> io::Result<()> {
         let folder = self.dir.join(FOLDER);
         create_private_dir(&folder)?;
         if fs::read_dir(&folder)?.count() >= BOUND {
-            return Err(io::Error::other(format!("{BOUND} events wait already")));
+            return Err(io::Error::other(format!("{BOUND} events are already waiting")));
         }
         let (process, count) = (std::process::id(), LEFT.fetch_add(1, Ordering::Relaxed));
         let name = format!("{:016x}-{process:08x}-{count:08x}.json", event.at.0);
         replace(&folder.join(name), redact_json(&serde_json::to_string(event)?).as_bytes(), Access::Private)
     }
 
-    /// What was left, in the order of its time. In an ordinary session there is not even a folder.
+    /// Returns the late events, ordered by time. Most sessions do not even have the folder.
     pub fn late(&self) -> Vec<LateEvent> {
         let Ok(folder) = fs::read_dir(self.dir.join(FOLDER)) else { return Vec::new() };
         let mut paths: Vec<_> = folder.flatten().map(|file| file.path()).collect();

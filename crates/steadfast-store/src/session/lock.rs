@@ -8,18 +8,18 @@ use super::SessionError;
 
 pub(super) const FILE: &str = "lock";
 
-/// Held until dropped. The file is never renamed or removed while the session lives, and never read.
+/// The lock of a session. Its file is never renamed or removed while the session exists, and never read.
 #[derive(Debug)]
 pub(super) struct Lock(FileLock);
 
 impl Lock {
-    /// Whether the session was removed between the opening of the file and its locking.
+    /// Checks if the session was removed between opening and locking the file.
     pub(super) fn is_of_the_removed(&self) -> bool {
         self.0.file().metadata().is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) == 0)
     }
 }
 
-/// Takes the session's lock, trying for at most `wait`.
+/// Takes the session's lock and tries for at most `wait`.
 pub(super) fn take(dir: &Path, session: &SessionId, wait: Duration) -> Result<Lock, SessionError> {
     let path = dir.join(FILE);
     match FileLock::at(&path, wait) {

@@ -1,8 +1,8 @@
 //! A session's files: the lock, the journal, and the state as its cache.
 //!
-//! The journal is the truth. Whoever writes, hook or command, goes through [`SessionFiles::update`]: lock, load, step,
-//! append, replace the cache. A process may die between any two of these; the next one replays what the cache lacks
-//! and cuts what was half written.
+//! The journal is the truth. Every writer, a hook or a command, goes through [`SessionFiles::update`]: lock, load, step,
+//! append, replace the cache. A process may die between any two of these. The next one replays the lines that the cache
+//! lacks, and cuts a partial line.
 
 mod cache;
 mod journal;
@@ -29,13 +29,13 @@ pub use removal::{Keep, Removal, sweep_removed};
 
 const PROCESS: &str = "process";
 
-/// Where the host writes the session down.
+/// The path of the host's transcript.
 const TRANSCRIPT: &str = "transcript";
 
-/// What was seen of its cost.
+/// The last known cost.
 const COST: &str = "cost";
 
-/// A drained journal past this size is begun anew.
+/// The size after which a drained journal is rotated.
 const ROTATE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ impl SessionError {
     }
 }
 
-/// A session's state with the place in the journal it is of.
+/// A session's state, read without the lock, with its offset in the journal.
 #[derive(Debug)]
 pub struct Glance(Cache);
 
@@ -64,7 +64,7 @@ impl Glance {
     }
 }
 
-/// Where one session is kept.
+/// The folder of one session.
 #[derive(Clone, Debug)]
 pub struct SessionFiles {
     dir: PathBuf,
@@ -76,13 +76,13 @@ impl SessionFiles {
         Self { dir: place.session_dir(&file_name(session.as_str())), session: session.clone() }
     }
 
-    /// All sessions that left files here.
+    /// Lists all sessions with files here.
     pub fn all(place: &Place) -> Vec<Self> {
         Self::some(place, |_| true)
     }
 
-    /// Those of them that may have something the ledger lacks, which has so many bytes of each journal. A repository in
-    /// which agents worked for a night has thousands that have nothing.
+    /// Lists the sessions that may have lines which the ledger lacks. `drained` has the number of drained bytes per journal.
+    /// After a night of agents, a repository has thousands of fully drained sessions.
     pub fn undrained(place: &Place, drained: &BTreeMap<SessionId, u64>) -> Vec<Self> {
         let drained: HashMap<String, u64> =
             drained.iter().map(|(session, bytes)| (file_name(session.as_str()), *bytes)).collect();
@@ -110,7 +110,7 @@ impl SessionFiles {
         sessions
     }
 
-    /// Whether another session did something in the checkout at that time or later.
+    /// Checks if another session was active in the checkout since that time.
     pub fn others_since(place: &Place, own: &SessionId, since: Millis) -> bool {
         let own = Self::of(place, own);
         let Ok(folders) = fs::read_dir(place.state.join("sessions")) else { return false };
@@ -119,7 +119,7 @@ impl SessionFiles {
             let journal = fs::metadata(dir.join(journal::FILE)).ok();
             journal.and_then(|file| written_at(&file)).is_some_and(|at| at >= since)
         };
-        // Of one that says nothing of where it is, nothing is known.
+        // A session without a known root may be anywhere, so it counts.
         let here = |dir: PathBuf| {
             let root = Cache::read(&dir).map(|cache| cache.state.drift.root).unwrap_or_default();
             root.is_empty() || Path::new(&root).starts_with(&place.root)
@@ -135,12 +135,12 @@ impl SessionFiles {
         &self.dir
     }
 
-    /// Brings the journal to the disk.
+    /// Flushes the journal to the disk.
     pub fn sync(&self) -> io::Result<()> {
         fs::File::open(self.dir.join(journal::FILE))?.sync_data()
     }
 
-    /// Keeps in a few words which process the session runs in.
+    /// Stores a short description of the process in which the session runs.
     pub fn note_process(&self, words: &str) -> io::Result<()> {
         create_private_dir(&self.dir)?;
         replace(&self.dir.join(PROCESS), words.as_bytes(), Access::Private)
@@ -150,7 +150,7 @@ impl SessionFiles {
         fs::read_to_string(self.dir.join(PROCESS)).ok()
     }
 
-    /// Keeps where the host writes this session down.
+    /// Stores the path of the host's transcript.
     pub fn note_transcript(&self, path: &Path) -> io::Result<()> {
         replace(&self.dir.join(TRANSCRIPT), path.as_os_str().as_encoded_bytes(), Access::Private)
     }
@@ -159,7 +159,7 @@ impl SessionFiles {
         fs::read_to_string(self.dir.join(TRANSCRIPT)).ok().map(PathBuf::from)
     }
 
-    /// Keeps what was seen of its cost.
+    /// Stores the last known cost.
     pub fn note_cost(&self, cost: &str) -> io::Result<()> {
         replace(&self.dir.join(COST), cost.as_bytes(), Access::Private)
     }
@@ -172,17 +172,17 @@ impl SessionFiles {
         fs::metadata(self.dir.join(journal::FILE)).map_or(0, |file| file.len())
     }
 
-    /// The state as it was a moment ago, read without the lock. Good enough to say what must be known.
+    /// Reads the state without the lock. It may be slightly old, which is enough to find out which facts are needed.
     pub fn peek(&self) -> Option<State> {
         self.glance().map(|glance| glance.0.state)
     }
 
-    /// The same, to be handed to [`Self::update`]: if nobody wrote since, it need not be read again.
+    /// Reads like [`Self::peek`]. [`Self::update`] can use the result instead of reading again, if nothing changed since.
     pub fn glance(&self) -> Option<Glance> {
         Cache::read(&self.dir).map(Glance)
     }
 
-    /// The state as the journal says, under the lock.
+    /// Reads the state from the journal, under the lock.
     pub fn load(&self, wait: Duration) -> Result<Option<State>, SessionError> {
         if !self.dir.is_dir() {
             return Ok(None);
@@ -192,8 +192,8 @@ impl SessionFiles {
         self.catch_up(&mut journal, None)
     }
 
-    /// Takes one step: `step` sees the state and says what goes into the journal. What it returns beside that comes
-    /// back with the state after it. Nothing was decided if this fails.
+    /// Makes one step: `step` gets the state and returns the record for the journal. Returns the new state, and the second
+    /// result of `step`. If this fails, nothing was decided.
     pub fn update<T>(
         &self,
         wait: Duration,
@@ -213,13 +213,13 @@ impl SessionFiles {
         if let Entry::Record(record) = &entry {
             state.advance(sequence, record.event.at, &record.changes);
         }
-        // The journal has it: a cache that could not be replaced is only slower to read.
+        // The journal has the step: without a new cache the next read is only slower.
         let _ = Cache { offset: journal.end(), state: state.clone() }.write(&self.dir);
         drop(lock);
         Ok((state, result))
     }
 
-    /// The lock and the journal under it, made where there are none: a session begins, or was removed just now.
+    /// Takes the lock and opens the journal. Creates the folder for a new session, or for one that was just removed.
     fn begin(&self, wait: Duration) -> Result<(lock::Lock, Journal<'_>), SessionError> {
         let missing = |error: &SessionError| matches!(error, SessionError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
         let attempt = || {
@@ -237,12 +237,12 @@ impl SessionFiles {
                     tries += 1;
                     create_private_dir(&self.dir).map_err(SessionError::io("create", &self.dir))?;
                 }
-                begun => return begun,
+                result => return result,
             }
         }
     }
 
-    /// Begins the journal anew with a snapshot, if all of it is drained and it has grown large.
+    /// Replaces a large, completely drained journal by a snapshot.
     pub fn rotate(&self, drained: u64, wait: Duration) -> Result<bool, SessionError> {
         if self.journal_bytes() <= ROTATE_BYTES {
             return Ok(false);
@@ -258,7 +258,7 @@ impl SessionFiles {
         Ok(true)
     }
 
-    /// The cache with the journal's tail folded in, or the whole journal where there is no cache that fits it.
+    /// Applies the end of the journal to the cache, or reads the whole journal if the cache is missing or does not fit.
     fn catch_up(&self, journal: &mut Journal<'_>, glance: Option<Glance>) -> Result<Option<State>, SessionError> {
         let io = |error| SessionError::io("read the journal in", &self.dir)(error);
         let cached = match glance {
@@ -300,7 +300,7 @@ impl SessionFiles {
     }
 }
 
-/// Folds the next line into a cached state; `false` if it is not the next one.
+/// Applies the next line to a cached state. Returns `false` if another line is expected.
 fn fold_next(state: &mut State, sequence: u64, entry: Entry) -> bool {
     match entry {
         Entry::Record(record) if sequence == state.sequence + 1 => {

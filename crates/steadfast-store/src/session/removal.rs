@@ -1,8 +1,8 @@
-//! How a session's files go.
+//! Removal of a session's files.
 //!
-//! Under its lock the folder is renamed out of `sessions/`, in one step, and its lock file is taken away; what is there
-//! then is nobody's and is deleted at leisure. Whoever dies in between leaves a whole session, or something that
-//! [`sweep_removed`] finds.
+//! Under the session's lock, its folder is renamed out of `sessions/` in one step, and its lock file is deleted. The rest of
+//! the folder no longer belongs to a session and is deleted later. A process that dies in between leaves a complete session,
+//! or a folder that [`sweep_removed`] finds.
 
 use std::fs;
 use std::io;
@@ -17,29 +17,29 @@ use super::{SessionError, SessionFiles, lock};
 use crate::file::written_at;
 use crate::place::Place;
 
-/// A hook holds a lock for less than a millisecond.
+/// Short, because a hook holds its lock for less than a millisecond.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// What is not to be removed.
+/// The sessions to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// What was heard of since then.
+    /// Keep sessions with an event at or after this time.
     pub heard_since: Millis,
-    /// What holds damaged lines that were kept for a human.
+    /// Keep sessions with damaged lines that were saved for a human.
     pub damaged: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// Its files, in bytes.
+    /// The size of its files in bytes.
     Removed(u64),
-    /// Somebody holds its lock, or it was heard of since.
+    /// Another process holds its lock, or it had a recent event.
     Living,
     Damaged,
 }
 
 impl SessionFiles {
-    /// Every folder there is. One whose session cannot be told any more goes by the folder's name.
+    /// Lists all session folders. If the session of a folder is unknown, the folder's name is used.
     pub fn folders(place: &Place) -> Vec<Self> {
         let known = Self::all(place);
         let Ok(folders) = fs::read_dir(place.state.join("sessions")) else { return known };
@@ -55,27 +55,27 @@ impl SessionFiles {
         known.into_iter().chain(named).collect()
     }
 
-    /// What [`Self::remove`] would do.
+    /// Returns the result of [`Self::remove`] without removing anything.
     pub fn try_remove(&self, keep: Keep) -> Result<Removal, SessionError> {
-        self.look(keep).map(|(removal, _)| removal)
+        self.check(keep).map(|(removal, _)| removal)
     }
 
-    /// Takes the session's files away, unless they are to be kept. [`sweep_removed`] deletes them.
+    /// Moves the session's files away, unless `keep` protects them. [`sweep_removed`] deletes them.
     pub fn remove(&self, place: &Place, keep: Keep) -> Result<Removal, SessionError> {
-        let (removal, lock) = self.look(keep)?;
+        let (removal, lock) = self.check(keep)?;
         if let (Removal::Removed(_), Some(lock)) = (removal, lock) {
             let removed = removed(place);
             create_private_dir(&removed).map_err(SessionError::io("create", &removed))?;
             let to = removed.join(self.dir.file_name().unwrap_or_default());
             fs::rename(&self.dir, &to).map_err(SessionError::io("remove", &self.dir))?;
-            // A hook that waits for this very file sees by it that the session is gone, and begins it anew.
+            // A hook that waits for this lock file sees by its deletion that the session is gone, and starts it anew.
             fs::remove_file(to.join(lock::FILE)).map_err(SessionError::io("remove", &to))?;
             drop(lock);
         }
         Ok(removal)
     }
 
-    fn look(&self, keep: Keep) -> Result<(Removal, Option<lock::Lock>), SessionError> {
+    fn check(&self, keep: Keep) -> Result<(Removal, Option<lock::Lock>), SessionError> {
         let lock = match lock::take(&self.dir, &self.session, WAIT) {
             Err(SessionError::Locked(_)) => return Ok((Removal::Living, None)),
             lock => lock?,
@@ -90,26 +90,27 @@ impl SessionFiles {
         Ok((Removal::Removed(bytes), Some(lock)))
     }
 
-    /// The last event, by the journal and by what waits to come into it. Where neither can be read: the last write.
+    /// Returns the time of the last event in the journal or among the late events; without events, the time of the last
+    /// write.
     fn last_heard(&self) -> Result<Option<Millis>, SessionError> {
         let late = self.late().into_iter().map(|late| late.event.at).max();
         let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
         let state = if journal.end() == 0 { None } else { self.catch_up(&mut journal, None)? };
-        let said = state.map(|state| state.last_at).max(late);
-        Ok(said.or_else(|| fs::metadata(&self.dir).ok().as_ref().and_then(written_at)))
+        let last_event = state.map(|state| state.last_at).max(late);
+        Ok(last_event.or_else(|| fs::metadata(&self.dir).ok().as_ref().and_then(written_at)))
     }
 }
 
-/// Deletes what was removed, and says how many sessions that were. A second sweep beside this one does no harm.
+/// Deletes removed sessions and returns their number. Two sweeps at the same time do no harm.
 pub fn sweep_removed(place: &Place) -> Result<usize, SessionError> {
     let folder = removed(place);
     let Ok(entries) = fs::read_dir(&folder) else { return Ok(0) };
     let mut swept = 0;
     for entry in entries.flatten() {
-        gone(fs::remove_dir_all(entry.path())).map_err(SessionError::io("delete", &entry.path()))?;
+        ignore_missing(fs::remove_dir_all(entry.path())).map_err(SessionError::io("delete", &entry.path()))?;
         swept += 1;
     }
-    // Another may be putting something there.
+    // Another process may be moving a session there, so ignore the error.
     let _ = fs::remove_dir(&folder);
     Ok(swept)
 }
@@ -118,7 +119,7 @@ fn removed(place: &Place) -> PathBuf {
     place.state.join("removed")
 }
 
-fn gone(done: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,

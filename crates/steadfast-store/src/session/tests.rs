@@ -228,7 +228,7 @@ fn a_whole_line_of_an_unknown_kind_is_refused_and_not_cut() {
     writeln!(file, "{:08x} {:016x} {sum:08x} {body}", body.len(), 2).unwrap();
     let before = fs::read(journal(&files)).unwrap();
     let said = files.update(WAIT, None, fresh, |_| (record(Vec::new()), ())).unwrap_err().to_string();
-    assert!(said.ends_with("line 2 is of a kind that this version does not know: update steadfast"), "{said}");
+    assert!(said.ends_with("this version does not know the kind of line 2: update steadfast"), "{said}");
     assert_eq!(fs::read(journal(&files)).unwrap(), before);
 }
 
@@ -359,6 +359,6 @@ fn not_more_than_a_thousand_events_wait() {
     for _ in 0..1_000 {
         files.leave_late(&event).unwrap();
     }
-    assert_eq!(files.leave_late(&event).unwrap_err().to_string(), "1000 events wait already");
+    assert_eq!(files.leave_late(&event).unwrap_err().to_string(), "1000 events are already waiting");
     assert_eq!(files.late().len(), 1_000);
 }

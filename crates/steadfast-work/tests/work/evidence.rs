@@ -379,8 +379,8 @@ fn ask(list: &mut TaskList, task: &TaskId, accept_check: bool) -> Result<CloseOu
 #[test]
 fn a_check_that_runs_something_else_than_it_did_needs_a_human() {
     let cases: [(&str, &[&str], &str, &str); 4] = [
-        ("sh check.sh", &[], "check.sh", "`check.sh` has other content"),
-        ("sh check.sh", &["a.txt"], "check.sh", "`check.sh` has other content"),
+        ("sh check.sh", &[], "check.sh", "`check.sh` has different content"),
+        ("sh check.sh", &["a.txt"], "check.sh", "`check.sh` has different content"),
         ("make test", &[], "Makefile", "Makefile"),
         // What a manifest runs is no work of the task, even where the task names the manifest.
         ("make test", &["Makefile"], "Makefile", "Makefile"),

@@ -197,7 +197,7 @@ fn a_changed_check_needs_a_human() {
     unit.load(&Rework::default());
     unit.write("check.sh", "exit 0\n");
     let UnitTaskOutcome::NeedsHuman(why) = unit.close("1.1").unwrap() else { panic!("it is closed") };
-    assert!(why.contains("`check.sh` was not there, is a file"), "{why}");
+    assert!(why.contains("`check.sh` was missing, is a file"), "{why}");
     assert_eq!(unit.status("1.1"), Status::Pending);
 }
 

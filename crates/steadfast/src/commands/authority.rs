@@ -1,4 +1,4 @@
-//! Who may run what: dispatch asks the one table of it, and the help says it.
+//! The authority to run commands: dispatch checks the table in `steadfast_model`, and the help shows it.
 
 use clap::builder::StyledStr;
 use clap::parser::ValueSource;
@@ -10,20 +10,20 @@ use steadfast_work::Caller;
 use crate::environment;
 use crate::error::CommandError;
 
-/// Refuses a human's command inside an agent's call, before anything of it runs.
+/// Refuses a human's command inside an agent's call, before the command runs.
 pub(super) fn check(commands: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
     let words = words(commands, matches);
     match human_command(words.iter().map(String::as_str)) {
         Some(row) if is_agents_call(&in_a_claim(row, matches)) => {
-            Err(CommandError::refused(format!("`steadfast {row}` is for a human, and this is an agent's call"))
-                .hint(format!("a human runs `steadfast {row}` in a terminal of their own")))
+            Err(CommandError::refused(format!("only a human can run `steadfast {row}`, and this is an agent's call"))
+                .hint(format!("a human runs `steadfast {row}` in a separate terminal")))
         }
         _ => Ok(()),
     }
 }
 
-/// The words of the command that was called, and after each the flags that were given to it. No positional: its value
-/// may read like a word of another command.
+/// The words of the called command, each followed by its flags. Without positional arguments: their values may look like
+/// words of another command.
 fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
     let mut words = Vec::new();
     let mut level = Some((commands, matches));
@@ -37,8 +37,8 @@ fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
     words
 }
 
-/// What the claim of this call says of it: of a task also which one, as agents and humans work on several at once. A row
-/// with a flag is told from an agent's call without it by the flag.
+/// The words of this call in its claim. They include the id of a task, because agents and humans work on several tasks at
+/// once, but not if the row has a flag: then the flag tells the calls apart.
 fn in_a_claim(row: &str, matches: &ArgMatches) -> String {
     let task = matches.subcommand_matches("task").and_then(ArgMatches::subcommand);
     match task
@@ -52,12 +52,12 @@ fn in_a_claim(row: &str, matches: &ArgMatches) -> String {
 
 fn is_agents_call(words: &str) -> bool {
     let environment = environment::current();
-    // Where `init` was never run there is no claim to find: the environment and the processes above still tell.
+    // Without `init` there are no claims, but the environment and the parent processes still show an agent.
     let place = Place::find(&environment.cwd, environment.user_state.as_deref());
     Caller::of(place.as_ref(), &environment, words).is_agent()
 }
 
-/// Says in the help what is for a human, from the one table of who may run what.
+/// Marks the commands and flags that only a human can run in the help.
 pub(super) fn with_authority(command: Command) -> Command {
     human_commands().fold(command, |command, row| mark(command, &row.split(' ').collect::<Vec<_>>()))
 }
@@ -90,7 +90,7 @@ fn mark(command: Command, words: &[&str]) -> Command {
         [name, rest @ ..] if command.find_subcommand(name).is_some() => {
             command.mut_subcommand(*name, |inner| mark(inner, rest))
         }
-        // A row that names nothing fails a test below.
+        // A row without a command fails a test below.
         _ => command,
     }
 }

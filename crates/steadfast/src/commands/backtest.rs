@@ -39,19 +39,19 @@ pub(super) struct Backtest {
     html: Option<PathBuf>,
 }
 
-/// Of many files that cannot be read the first.
+/// Number of unreadable files to name.
 const NAMED: usize = 5;
 
 impl Backtest {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let files = whole(sessions::find(&self.folders)?);
+        let files = without_subagents(sessions::find(&self.folders)?);
         let rules = rules()?;
         let watch = |done: &dyn Fn() -> usize, ended: &dyn Fn() -> bool| {
             progress::show("sessions", files.len(), done, ended);
         };
         let reports = replay::reports(&files, &rules, self.examples, watch).map_err(|error| {
             CommandError::failure(error)
-                .hint("`steadfast replay FILE` shows whose session it is; the others can be named without it")
+                .hint("`steadfast replay FILE` shows its session; run the backtest on the other files")
         })?;
         let summary = Summary::of(reports, self.examples);
         summary.unread.iter().take(NAMED).for_each(|why| note!("{why}"));
@@ -64,7 +64,7 @@ impl Backtest {
         if let Some(path) = &self.html {
             fs::write(path, page::page(&summary)).map_err(|error| {
                 CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
-                    .hint("`--html FILE` is a file in a folder that exists and may be written")
+                    .hint("give a file in an existing, writable folder: `--html FILE`")
             })?;
             note!("wrote {}", path.display());
         }
@@ -75,8 +75,8 @@ impl Backtest {
     }
 }
 
-/// Without the files of subagents whose session is among them: it tells what they do.
-fn whole(files: Vec<PathBuf>) -> Vec<PathBuf> {
+/// Leaves out files of subagents whose session is among the files: that file includes their actions.
+fn without_subagents(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let all: HashSet<PathBuf> = files.iter().cloned().collect();
     files.into_iter().filter(|file| session_of(file).is_none_or(|session| !all.contains(&session))).collect()
 }

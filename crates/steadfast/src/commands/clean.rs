@@ -46,7 +46,7 @@ impl Clean {
         }
         if damaged > 0 {
             note!(
-                "note: kept {} for you to look at: `journal.damaged` in `{}`; `--all` removes it too",
+                "note: kept {} for inspection: `journal.damaged` in `{}`; `--all` removes them, too",
                 count_of(damaged, "old session with damaged lines", "old sessions with damaged lines"),
                 repository.place.state.join("sessions").display()
             );
@@ -59,7 +59,7 @@ impl Clean {
 }
 
 fn parse_days(text: &str) -> Result<u32, String> {
-    let expected = || "expected is a number of days or weeks, like `30d` or `6w`".to_owned();
+    let expected = || "expected a number of days or weeks, such as `30d` or `6w`".to_owned();
     let (number, days) = match text.strip_suffix('w') {
         Some(weeks) => (weeks, 7),
         None => (text.strip_suffix('d').ok_or_else(expected)?, 1),

@@ -20,7 +20,7 @@ impl Completions {
     }
 }
 
-/// The scripts would offer hidden commands as well, and `clap` cannot take one out.
+/// A copy without hidden commands: the scripts would offer them, and `clap` cannot remove a command.
 fn without_hidden(program: &clap::Command) -> clap::Command {
     let shown = program.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     let about = program.get_about().cloned().unwrap_or_default();

@@ -62,10 +62,13 @@ impl Set {
         let place = here::setup()?.place;
         if self.project && Settings::key(&self.key).is_some_and(|key| key.set_by == SetBy::UserOnly) {
             return Err(CommandError::refused(format!(
-                "`{}` says what is run, and is ignored in what is committed with a project",
+                "`{}` names a command to run, so it is ignored in a committed `steadfast.toml`",
                 self.key
             ))
-            .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));
+            .hint(format!(
+                "`steadfast config set {} VALUE` sets it in your own settings for this repository",
+                self.key
+            )));
         }
         let (layer, repository) = match (self.project, self.user) {
             (true, _) => (Source::Project, Repository::at(place, environment::current())),
@@ -74,19 +77,19 @@ impl Set {
         };
         let config = &repository.config;
         let path = config.path(layer).ok_or_else(|| {
-            CommandError::failure("`HOME` is not set, so there is nowhere to keep your settings")
-                .hint("set `HOME`, or `XDG_CONFIG_HOME` to a folder of yours")
+            CommandError::failure("`HOME` is not set, so there is no place for your settings")
+                .hint("set `HOME`, or set `XDG_CONFIG_HOME` to a folder that you can write")
         })?;
         set(path, &self.key, &self.value)?;
         note!("written to `{}`", path.display());
-        let holds = config.load()?.lines().into_iter().find(|(key, ..)| *key == self.key);
-        let Some((key, value, source)) = holds else { return Ok(()) };
+        let effective = config.load()?.lines().into_iter().find(|(key, ..)| *key == self.key);
+        let Some((key, value, source)) = effective else { return Ok(()) };
         put(&line(key, &value, source))?;
         if source != layer
             && let Some(other) = config.path(source)
         {
             note!(
-                "note: `{}` says {value} and comes before the {layer} settings; what was set holds where it does not",
+                "note: `{}` sets this to {value} and overrides the {layer} settings; your value applies only where that file does not set it",
                 other.display()
             );
         }
@@ -99,7 +102,7 @@ fn show(json: bool) -> Result<(), CommandError> {
     let settings = config.load()?;
     for (key, source) in &settings.ignored {
         let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();
-        note!("note: `{path}` says `{key}`, which is ignored there: which command is run, your own settings say");
+        note!("note: `{path}` says `{key}`, which is ignored there: only your own settings may name a command to run");
     }
     let lines = settings.lines();
     if json {

@@ -67,8 +67,8 @@ impl Demo {
         timeline.paragraph(
             Style::new(),
             &format!(
-                "{player} works in a temporary repository. What it does is scripted; the hooks, the ledger and what \
-                 they say are the real Steadfast. A human has written this list with `steadfast task add`:"
+                "{player} works in a temporary repository. Its actions are scripted; the hooks, the ledger and \
+                 the messages are the real Steadfast. A human wrote this list with `steadfast task add`:"
             ),
         )?;
         timeline.blank()?;
@@ -97,7 +97,7 @@ impl Demo {
         }
         timeline.blank()?;
         let end = counts(&sandbox)?;
-        // Whoever did not come to the end of the first act has no second one.
+        // The second act needs a complete first one.
         if end.open() == 0 {
             arc::play(&mut timeline, &sandbox)?;
         }
@@ -105,9 +105,9 @@ impl Demo {
     }
 }
 
-/// Why the demo is over before its end.
+/// The reason why the demo ends early.
 enum End {
-    /// Nobody reads it any more.
+    /// The reader closed the pipe.
     Unread,
     Failed(CommandError),
 }
@@ -127,7 +127,7 @@ impl From<CommandError> for End {
     }
 }
 
-/// What the ledger says at the end.
+/// The counts of tasks in the ledger.
 fn counts(sandbox: &Sandbox) -> Result<Counts, CommandError> {
     let ledger = Ledger::open(&sandbox.place.state)?;
     Ok(ledger.plan_view(&sandbox.place.worktree())?.map(|view| view.counts).unwrap_or_default())
@@ -142,7 +142,7 @@ fn close(
 ) -> Result<(), End> {
     let refusals: Vec<_> = attempts.iter().filter_map(|attempt| attempt.refusal.as_ref()).collect();
     let Some(first) = attempts.first().filter(|attempt| attempt.refusal.is_some()) else {
-        return Err(host.failure("the host ended without asking whether its agent may stop").into());
+        return Err(host.failure("the host ended without a stop event").into());
     };
     if !refusals.iter().all(|reason| host.passed_on(reason)) {
         return Err(host.failure("the host did not pass a refusal on to its model").into());
@@ -162,32 +162,32 @@ fn close(
     timeline.paragraph(
         bold,
         &format!(
-            "And it did what it was asked for: told {corrected} times that styles are not it, it came back; {commits} that \
-             the human forbade did not happen."
+            "And it stayed on scope: Steadfast told it {corrected} times that styles are off task, and it came back; {commits} \
+             that the human forbade did not happen."
         ),
     )?;
     let (plan, again) =
-        (script::PLAN, if *restored == 1 { "1 more was taken away again" } else { "the rest was taken away again" });
+        (script::PLAN, if *restored == 1 { "1 more was removed again" } else { "the rest were removed again" });
     timeline.paragraph(
         bold,
         &format!(
-            "And nothing was built that nobody approved: {denied} writes of {plan} did not happen, {again}. A human \
-             would read it with `steadfast plan show --draft` and say yes with `steadfast plan approve`."
+            "And nothing was built without approval: {denied} writes of {plan} did not happen, {again}. A human would read \
+             the draft with `steadfast plan show --draft` and approve it with `steadfast plan approve`."
         ),
     )?;
     timeline.blank()?;
     timeline.paragraph(
         Style::new(),
-        "Next: `steadfast init` in a repository of yours. It shows what it changes before it does.",
+        "Next: run `steadfast init` in your repository. It shows its changes before it writes them.",
     )?;
     if sandbox.repository.join(plan).exists() {
-        return Err(host.failure("a plan that nobody approved was written").into());
+        return Err(host.failure("a plan was written without approval").into());
     }
     if *forbidden == 0 || *corrected == 0 {
-        return Err(host.failure("the agent was not kept to what it was asked for").into());
+        return Err(host.failure("Steadfast did not keep the agent on scope").into());
     }
     if end.open() > 0 {
-        return Err(host.failure("the host ended although tasks are open").into());
+        return Err(host.failure("the host ended with open tasks").into());
     }
     Ok(())
 }

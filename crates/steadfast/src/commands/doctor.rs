@@ -37,7 +37,7 @@ impl Doctor {
         match count(&findings, DiagnosticSeverity::Error) {
             0 => Ok(()),
             errors => Err(CommandError::failure(format!("{} found", DiagnosticSeverity::Error.counted(errors)))
-                .hint("each says above what to do")),
+                .hint("each problem above names its fix")),
         }
     }
 }
@@ -61,7 +61,7 @@ fn to_text(findings: &[Diagnostic]) -> String {
     text
 }
 
-/// `3 findings: 1 error, 2 notes`; where nothing has to be done, `all well`.
+/// `3 findings: 1 error, 2 notes`; `all well` if there are only notes.
 fn summary(findings: &[Diagnostic]) -> String {
     let counts = DiagnosticSeverity::ALL.map(|severity| (severity, count(findings, severity)));
     let counted: Vec<_> =

@@ -64,7 +64,7 @@ impl Goal {
             Self::Show { json, which } => {
                 let state = which.state_or_last(&repository)?;
                 if !json && state.ended.is_some() {
-                    note!("session {} has ended; this is how it ended", state.session);
+                    note!("session {} has ended; this is its last state", state.session);
                 }
                 if json { show_json(&state) } else { show(&state) }
             }
@@ -102,7 +102,7 @@ impl Which {
         }
     }
 
-    /// The same, or the session that ended last where none is running.
+    /// The same, or the newest session if none is running.
     fn state_or_last(&self, repository: &Repository) -> Result<State, CommandError> {
         self.state(repository).or_else(|error| {
             let states = SessionFiles::all(&repository.place).into_iter().filter_map(|files| files.peek());
@@ -111,7 +111,7 @@ impl Which {
         })
     }
 
-    /// Says it to the session, and shows what holds then.
+    /// Records the word in the session, and shows the result.
     fn say(
         &self,
         repository: &Repository,
@@ -125,12 +125,12 @@ impl Which {
     }
 }
 
-/// What a text forbids.
+/// Parses the constraints in a text.
 fn understood(text: &str) -> Result<Vec<Constraint>, CommandError> {
     let found = goal::understood(text);
     if found.is_empty() {
-        return Err(CommandError::failure(format!("`{text}` is not understood: nothing was forbidden"))
-            .hint("say what to forbid, such as \"don't commit\", \"don't touch src/legacy/\", \"only src/auth\", \"don't run `make deploy`\""));
+        return Err(CommandError::failure(format!("no constraint found in `{text}`; nothing was forbidden"))
+            .hint("name an action or a path, such as \"don't commit\", \"don't touch src/legacy/\", \"only src/auth\", \"don't run `make deploy`\""));
     }
     Ok(found)
 }
@@ -140,7 +140,6 @@ fn no_such(number: u32, state: &State) -> CommandError {
         .hint("`steadfast goal show` lists them with their numbers")
 }
 
-/// One line.
 fn show(state: &State) -> Result<(), CommandError> {
     let nothing = Known::default();
     let goal = state.goal.as_ref().unwrap_or(&nothing);
@@ -152,7 +151,7 @@ fn show(state: &State) -> Result<(), CommandError> {
     tell!("session {}: goal: {text}{scope}; forbidden: {forbidden}", state.session)
 }
 
-/// A path of the scope, and for which name it stands or who else named it.
+/// A path of the scope, with the name that it was found for, or the note that the user's command added it.
 fn place(goal: &Known, path: &str) -> String {
     match goal.found.iter().find(|found| found.path == path) {
         Some(found) => format!("{path} for \"{}\"", found.name),

@@ -58,7 +58,7 @@ impl Check {
             [line] => line.clone(),
             words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
         };
-        let (reading, verdict) = look(&command, &self.protect);
+        let (reading, verdict) = evaluate(&command, &self.protect);
         if self.json {
             tell!("{}", to_json(&reading, &verdict))?;
         } else {
@@ -79,16 +79,16 @@ fn batch() -> Result<(), CommandError> {
             continue;
         }
         let asked: GuardLine = serde_json::from_str(&line).map_err(|error| {
-            CommandError::failure(format!("line {number} is no `{{\"command\", \"protect\": […]}}`: {error}"))
-                .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; what came before it is answered")
+            CommandError::failure(format!("line {number} is not `{{\"command\", \"protect\": […]}}`: {error}"))
+                .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; the lines before it have their verdicts")
         })?;
-        let (reading, verdict) = look(&asked.command, &asked.protect);
+        let (reading, verdict) = evaluate(&asked.command, &asked.protect);
         tell!("{}", to_json(&reading, &verdict))?;
     }
     Ok(())
 }
 
-fn look(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
+fn evaluate(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     let context = Context { cwd: text(environment::cwd()), home: environment::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);
@@ -113,14 +113,14 @@ fn to_json(reading: &Reading, verdict: &GuardVerdict) -> Value {
     json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
 }
 
-/// What it does, and the part that decides underlined.
+/// Prints the effects, and underlines the part of the command that decides.
 fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(), CommandError> {
     if !reading.parsed {
-        note!("this is not read as a command of bash");
+        note!("cannot parse this as a bash command");
     }
     for effect in &reading.effects {
         let certain = if effect.certainty == Certainty::Certain { "" } else { " (perhaps)" };
-        let path = effect.path.as_deref().unwrap_or("something that is not known");
+        let path = effect.path.as_deref().unwrap_or("unknown path");
         tell!("{} {path}, by {}{certain}", effect.op.as_str(), effect.via)?;
     }
     if let Some(span) = &verdict.span {
@@ -132,7 +132,7 @@ fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(
     Ok(())
 }
 
-/// The line the span begins in, with carets below it.
+/// Prints the line in which the span begins, with carets below it.
 fn underline(command: &str, span: &Range<usize>) -> Result<(), CommandError> {
     let Some(before) = command.get(..span.start) else { return Ok(()) };
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,9 +1,9 @@
-//! The help beyond the doc comments: the commands of the top level in groups, and an example for each command.
+//! The parts of the help beyond the doc comments: groups of top-level commands, and an example for each command.
 
 use clap::Command;
 use clap::builder::Styles;
 
-/// The most columns of a line of help.
+/// Maximum width of a line of help.
 pub(super) const WIDTH: usize = 80;
 
 /// The words that ask for the list of all commands.
@@ -26,7 +26,7 @@ pub(super) enum Shown {
     All,
 }
 
-/// Lists the commands of the top level in groups: `clap` has headings for arguments, and none for commands.
+/// Lists the top-level commands in groups: `clap` has headings for arguments, but not for commands.
 pub(super) fn with_groups(program: Command, groups: &[Group], shown: Shown) -> Command {
     let row = |variant: &&str| {
         let command = program.find_subcommand(variant.to_ascii_lowercase())?;
@@ -59,7 +59,7 @@ pub(super) fn with_groups(program: Command, groups: &[Group], shown: Shown) -> C
     program.help_template(template)
 }
 
-/// The text in lines that end at `WIDTH`. Each begins at column `indent`; the first one is there already.
+/// Wraps a text at `WIDTH`. Lines start at column `indent`; the first one is already there.
 fn wrapped(text: &str, indent: usize) -> String {
     let (mut lines, mut column) = (String::new(), indent);
     for word in text.split(' ') {

@@ -2,7 +2,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_hosts::install::{self, InstallRequest, InstallScope};
+use steadfast_hosts::install::{self, BinaryError, InstallRequest, InstallScope};
 use steadfast_model::{Host, Mode};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{CONFIG_FILE, log_line};
@@ -14,6 +14,9 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
+
+/// The name of our npm and Python packages, as in `packaging/`.
+const PACKAGE: &str = "steadfast-cli";
 
 /// Set up Steadfast for this repository and its hosts.
 ///
@@ -69,15 +72,15 @@ impl Init {
         }
         if request.stop_block_cap.is_some() {
             note!(
-                "note: `max_idle` is 8 or more, so `{}` is raised. That also frees other Stop hooks from Claude Code's \
-                 limit.",
+                "note: `stop.max_idle` is 8 or more, so `init` raises `{}`. This also lifts Claude Code's limit \
+                 for other Stop hooks.",
                 install::STOP_BLOCK_CAP
             );
         }
         let changes = plan.changes.len() + usize::from(exclusion.is_some());
         let new = !setup.place.state.is_dir();
         if self.dry_run {
-            note!("nothing was changed: this was a dry run over {changes} files");
+            note!("dry run: {changes} files would change, nothing was written");
             return Ok(());
         }
         if changes > 0 && !self.yes {
@@ -93,48 +96,58 @@ impl Init {
         }
         install::apply(&plan)?;
         if let Err(error) = steadfast_hook::note_wiring(&setup.place, &setup.install.homes) {
-            // The first prompt keeps it.
-            log_line(&setup.place, environment::now(), &format!("how the hosts are wired was not kept: {error}"));
+            // The first prompt records it.
+            log_line(&setup.place, environment::now(), &format!("cannot record the wiring of the hosts: {error}"));
         }
         if let Some(exclude) = &exclude {
             exclude.write_planned(&wanted)?;
         }
-        // A link that led nowhere is no change in a file, and still one.
+        // A replaced broken link changes no file, but is a change.
         say_done(&hosts, changes, new || !plan.is_empty())
     }
 }
 
-/// The path that goes into the settings. A shared file names the program, which must then be found by that name.
+/// The path of the program for the settings. A shared file names the program, which must then be on the `PATH`.
 fn binary(scope: InstallScope) -> Result<PathBuf, CommandError> {
     let (cwd, path) = (environment::cwd(), environment::path_variable());
     if scope == InstallScope::Shared {
         if !install::is_on_path(path.as_deref(), &cwd) {
-            note!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");
+            note!("note: `steadfast` is not on your PATH; shared hooks call it by name and do nothing until it is");
         }
         return Ok("steadfast".into());
     }
     let exe = std::env::current_exe().map_err(|error| {
         CommandError::failure(format!("cannot find this program: {error}"))
-            .hint("`steadfast init --shared` names it without its path")
+            .hint("`steadfast init --shared` writes the name of the program without its path")
     })?;
     let called = std::env::args_os().next().unwrap_or_default();
-    install::find_binary(&called, &exe, path.as_deref(), &cwd).map_err(|error| {
-        CommandError::failure(chain(&error)).hint(
-            "`cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then",
-        )
-    })
+    install::find_binary(&called, &exe, path.as_deref(), &cwd)
+        .map_err(|error| CommandError::failure(chain(&error)).hint(how_to_install(&error)))
+}
+
+/// The hint with the command that installs the program permanently.
+fn how_to_install(error: &BinaryError) -> String {
+    let install = match error {
+        BinaryError::Cache { runner, .. } => format!("{} {PACKAGE}", runner.install()),
+        BinaryError::BuildFolder { .. } | BinaryError::Name { .. } => {
+            "cargo install --locked --path crates/steadfast".to_owned()
+        }
+    };
+    format!("run `{install}` to install it, then `steadfast init`")
 }
 
 fn confirm(changes: usize) -> Result<(), CommandError> {
     if !io::stdin().is_terminal() {
-        return Err(CommandError::needs_human(format!("{changes} files would change, and nobody is there to ask"))
-            .hint("`steadfast init --yes` does it without asking, `--dry-run` only shows it"));
+        return Err(CommandError::needs_human(format!(
+            "{changes} files would change, and there is no terminal to ask for confirmation"
+        ))
+        .hint("`steadfast init --yes` writes them without asking, `--dry-run` only shows the changes"));
     }
     if says_yes(&format!("change {changes} files? [y/N] ")) {
         Ok(())
     } else {
         Err(CommandError::refused("nothing was changed")
-            .hint("`steadfast init` asks again; `--dry-run` only shows what it would change"))
+            .hint("`steadfast init` asks again; `--dry-run` only shows the changes"))
     }
 }
 
@@ -142,14 +155,14 @@ fn say_done(hosts: &[Host], changes: usize, wrote: bool) -> Result<(), CommandEr
     let names: Vec<_> = hosts.iter().map(|host| host.full_name()).collect();
     let names = names.join(" and ");
     match (changes, wrote) {
-        (0, false) => tell!("{names}: already wired, nothing to change")?,
-        _ => tell!("{names}: wired. Running sessions notice after a restart.")?,
+        (0, false) => tell!("{names}: already set up, nothing to change")?,
+        _ => tell!("{names}: set up. Restart running sessions to load the hooks.")?,
     }
     if hosts.contains(&Host::Codex) {
-        tell!("Codex asks at its next start whether you trust these hooks; until you do, it does not run them.")?;
+        tell!("Codex asks at its next start whether you trust these hooks. It runs them only if you do.")?;
     }
     tell!(
-        "Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task; an agent that is asked \
-         to do them stops when they are done."
+        "Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and \
+         say \"do the tasks\": the agent stops when they are done."
     )
 }

@@ -71,7 +71,7 @@ impl Learn {
                     return tell!("{}", json!({ "learnings": learnings }));
                 }
                 if learnings.is_empty() {
-                    note!("nothing was learned yet");
+                    note!("no learnings yet");
                 }
                 learnings.iter().try_for_each(show)
             }
@@ -85,9 +85,8 @@ impl Add {
     fn run(self, repository: &Repository) -> Result<(), CommandError> {
         let text = printable(self.text.trim());
         if text.is_empty() {
-            return Err(CommandError::usage("a learning says something, and this one is empty").hint(
-                "`steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next",
-            ));
+            return Err(CommandError::usage("the learning is empty")
+                .hint("`steadfast learn add TEXT --why TEXT --file PATH` records a learning about a file"));
         }
         let caller = here::caller(repository, "learn add");
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
@@ -108,11 +107,11 @@ impl Add {
             }
             Learned::New(Learning { id, text, status, .. }) => tell!("learning {id}: {text} ({})", status.as_str()),
             Learned::Known(Learning { id, text, status, confidence, .. }) => {
-                tell!("learning {id} says that already: {text} ({}, {confidence} %)", status.as_str())
+                tell!("already known as learning {id}: {text} ({}, {confidence} %)", status.as_str())
             }
             Learned::Dismissed(Learning { id, .. }) => {
-                Err(CommandError::refused(format!("learning {id} says the same, and a human dismissed it"))
-                    .hint(format!("if it is so after all, a human runs `steadfast learn confirm {id}`")))
+                Err(CommandError::refused(format!("a human dismissed this already, as learning {id}"))
+                    .hint(format!("if it is true after all, a human runs `steadfast learn confirm {id}`")))
             }
         }
     }

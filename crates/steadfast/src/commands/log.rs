@@ -52,7 +52,7 @@ pub(super) struct Log {
     json: bool,
 }
 
-/// A policy that lets something pass says nothing.
+/// Without `allow`: a policy that allows an event writes no line.
 const VERDICTS: [&str; 5] = ["note", "context", "ask", "continue", "deny"];
 
 fn policy(name: &str) -> Result<PolicyName, String> {
@@ -87,7 +87,7 @@ impl Log {
     }
 }
 
-/// What the hooks could not do.
+/// Failures of hooks.
 fn problems(history: &History, since: Option<Millis>) -> impl Iterator<Item = Line> {
     read_log(&history.repository.place).into_iter().filter_map(move |text| {
         let line = Line::problem(&text)?;
@@ -95,7 +95,7 @@ fn problems(history: &History, since: Option<Millis>) -> impl Iterator<Item = Li
     })
 }
 
-/// The newest so many, the newest last.
+/// The newest `limit` lines, oldest first.
 fn newest(mut lines: Vec<Line>, limit: u32) -> Vec<Line> {
     lines.sort_by(|a, b| a.order().cmp(&b.order()));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -106,10 +106,10 @@ fn newest(mut lines: Vec<Line>, limit: u32) -> Vec<Line> {
 #[error("expected `30m`, `2h`, `7d`, or a time as in `2026-07-28T09:30:00Z`")]
 struct NotATime;
 
-/// The beginning of a span that reaches until now.
+/// The start of the time span to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// So many milliseconds before now.
+    /// Milliseconds before now.
     Ago(i64),
     At(Millis),
 }

@@ -18,14 +18,14 @@ mod tools;
 pub(super) struct Mcp {}
 
 impl Mcp {
-    /// Until the host closes the pipe, or does not listen any more. The ledger is open only during a call.
+    /// Serves until the host closes a pipe. The ledger is open only during a call.
     pub(super) fn run(self) -> Result<(), CommandError> {
         if stdin().is_terminal() {
-            note!("`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
+            note!("`steadfast mcp` reads JSON-RPC, one message per line; people use `steadfast task`");
         }
         stdio::serve().map_err(|error| {
             CommandError::failure(format!("the server failed: {error}"))
-                .hint("`steadfast task` does the same; the host starts the server again with its next session")
+                .hint("`steadfast task` does the same; the host restarts the server in its next session")
         })
     }
 }

@@ -8,7 +8,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note};
 
-/// An enum of commands that runs the one that was called.
+/// An enum of commands whose `run` runs the selected one.
 macro_rules! commands {
     ($(#[$about:meta])* $visibility:vis enum $name:ident { $($(#[$attribute:meta])* $command:ident($type:ty),)+ }) => {
         $(#[$about])*
@@ -25,7 +25,7 @@ macro_rules! commands {
 
 use commands;
 
-/// The commands of the top level, in the groups of its help. Those of daily use come before the semicolon.
+/// The top-level commands in the groups of the help. Commands of daily use come before the semicolon.
 macro_rules! groups {
     (enum $name:ident { $($group:ident {
         $($(#[$of_daily:meta])* $daily:ident($daily_type:ty)),* ;
@@ -82,7 +82,7 @@ mod why;
 use help::Shown;
 pub(crate) use loops::start::not_clear;
 
-/// What this binary was built from; `build.rs` knows.
+/// The version with commit, target and profile, which `build.rs` sets.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
@@ -201,7 +201,7 @@ fn end(done: Result<(), CommandError>) -> ExitCode {
     }
 }
 
-/// All that can be called, with its help.
+/// All commands with their help.
 fn program() -> clap::Command {
     let commands = help::with_examples(authority::with_authority(Cli::command()));
     help::with_groups(commands, GROUPS, Shown::Daily)

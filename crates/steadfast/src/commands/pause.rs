@@ -39,14 +39,14 @@ struct Which {
     session: Option<String>,
 }
 
-/// A session that was not heard of for so long is not running.
+/// A session without an event for this long counts as ended.
 const SILENCE_MS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Off {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let paused = self.which.pause(Some(Millis(i64::MAX)))?;
         tell!(
-            "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
+            "Steadfast is off for {}: it records events and refuses nothing. `steadfast pause --end` switches it on again.",
             count(paused, "session")
         )?;
         Ok(())
@@ -57,13 +57,13 @@ impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
             let paused = self.which.pause(None)?;
-            tell!("Steadfast is back for {}.", count(paused, "session"))?;
+            tell!("Steadfast is on again for {}.", count(paused, "session"))?;
             return Ok(());
         }
         let until = Millis(environment::now().0.saturating_add(self.duration));
         let paused = self.which.pause(Some(until))?;
         tell!(
-            "Steadfast is out of the way of {} until {until}: it records and refuses nothing.",
+            "Steadfast is paused for {} until {until}: it records events and refuses nothing.",
             count(paused, "session")
         )?;
         Ok(())
@@ -71,17 +71,17 @@ impl Pause {
 }
 
 impl Which {
-    /// Tells each of the sessions; returns how many there were.
+    /// Records the pause in each session, and returns the number of sessions.
     fn pause(&self, until: Option<Millis>) -> Result<usize, CommandError> {
         let repository = here::repository()?;
         let now = environment::now();
         let wanted = self.session.as_deref().map(SessionId::new);
-        let meant = |state: &State| match &wanted {
+        let is_selected = |state: &State| match &wanted {
             Some(id) => state.session == *id,
             None => state.ended.is_none() && now.since(state.last_at) < SILENCE_MS,
         };
         let states: Vec<State> =
-            SessionFiles::all(&repository.place).iter().filter_map(SessionFiles::peek).filter(meant).collect();
+            SessionFiles::all(&repository.place).iter().filter_map(SessionFiles::peek).filter(is_selected).collect();
         if states.is_empty() {
             let said = match &wanted {
                 Some(id) => CommandError::failure(format!("there is no session `{id}` here")),
@@ -98,7 +98,7 @@ impl Which {
 
 /// Milliseconds of `90s`, `10m`, `2h`.
 fn parse_duration(text: &str) -> Result<i64, String> {
-    let expected = || format!("`{text}` is no time; expected a number with `s`, `m`, `h` or `d`, such as `10m`");
+    let expected = || format!("invalid time `{text}`: expected a number with `s`, `m`, `h` or `d`, such as `10m`");
     let millis = parse_span(text).and_then(|millis| i64::try_from(millis).ok());
     millis.filter(|millis| *millis > 0).ok_or_else(expected)
 }

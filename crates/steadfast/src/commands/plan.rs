@@ -122,11 +122,11 @@ impl Plan {
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
             Self::Take { file } => gate::take(&file),
-            Self::List { json } => list::show(&looked("plan list")?, json),
+            Self::List { json } => list::show(&followed_list("plan list")?, json),
             Self::Use { id } => list::put_in_force(&mut here::task_list("plan use")?, &PlanId::new(id)),
             Self::Show { draft: true, json } => draft::show(&here::task_list("plan show")?, json),
-            Self::Show { draft: false, json } => show(&looked("plan show")?, json),
-            Self::Status { json } => status::show(&looked("plan status")?, json),
+            Self::Show { draft: false, json } => show(&followed_list("plan show")?, json),
+            Self::Status { json } => status::show(&followed_list("plan status")?, json),
             Self::Export(command) => command.run(),
             Self::Release => release(&here::task_list("plan release")?),
             Self::Clear => clear(&mut here::task_list("plan clear")?),
@@ -134,8 +134,8 @@ impl Plan {
     }
 }
 
-/// The list of this worktree, with what happened since where its tasks are kept.
-fn looked(words: &str) -> Result<TaskList, CommandError> {
+/// The task list of this worktree, updated from its tracker.
+fn followed_list(words: &str) -> Result<TaskList, CommandError> {
     let mut list = here::task_list(words)?;
     list.follow(LOOK);
     list.take_lines().iter().for_each(|line| note!("{line}"));
@@ -148,7 +148,7 @@ fn release(list: &TaskList) -> Result<(), CommandError> {
         return tell!("No session is bound to the plan of this worktree.");
     }
     for session in &released {
-        tell!("session {session} is released: it may stop while tasks are open")?;
+        tell!("session {session} is released: it may stop with open tasks")?;
     }
     Ok(())
 }
@@ -156,12 +156,13 @@ fn release(list: &TaskList) -> Result<(), CommandError> {
 fn load_tracked() -> Result<(), CommandError> {
     let mut list = here::task_list("plan load")?;
     let Some(tracker) = list.named_tracker() else {
-        return Err(CommandError::usage("there is no file to load").hint("`steadfast plan load SPEC.md` loads a spec"));
+        return Err(CommandError::usage("no file to load: neither FILE nor `ledger.source` is set")
+            .hint("give one: `steadfast plan load SPEC.md`"));
     };
     let plan = list.load_tracked(tracker)?;
     list.take_lines().iter().for_each(|line| note!("{line}"));
     let (open, all) = list.open_of(&plan)?;
-    tell!("plan {}: {all} tasks, {open} of them open", plan.id)?;
+    tell!("plan {}: {all} tasks, {open} open", plan.id)?;
     tell!("decisions are in {}", decisions_file(&plan.id))
 }
 
@@ -190,11 +191,11 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", count(compiled.plan.phases.len(), "phase"))?,
         Loaded::Same(_) => {
-            tell!("plan {plan} is loaded already, and nothing in it changed")?;
+            tell!("plan {plan} is already loaded and unchanged")?;
             list::tell_in_force(&list, plan, before.as_ref())?;
         }
         Loaded::Replaced { kept, .. } => {
-            tell!("plan {plan}: {tasks} tasks, {kept} of which keep their status; the plan before it is put away")?;
+            tell!("plan {plan}: {tasks} tasks, {kept} of which keep their status; the previous plan is archived")?;
         }
     }
     list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;
@@ -213,18 +214,19 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     Ok(())
 }
 
-/// A spec is mended, so all is said. A list is somebody else's: some of each kind, and how many more there are.
+/// Prints all warnings about a spec, because its author can fix them. Of another tool's list, prints a few of each kind and
+/// the number of the rest.
 fn warn(compiled: &Compiled, source: &str) {
     const OF_EACH: usize = 3;
     let mut more: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in &compiled.warnings {
         let seen = more.entry(warning.code.as_str()).or_default();
         *seen += 1;
-        // That a list knows no checks is said with its number, too.
+        // `load` prints the number of tasks without a check.
         let is_news = warning.code != Code::NoCheck && *seen <= OF_EACH;
         if compiled.format.is_spec() || is_news {
             note!("warning: {source}:{}: {}", warning.line, warning.message);
-            // What is missing is of this machine, not of the text, so nobody will lint it.
+            // A lint on another machine would not find a skill that is missing on this one.
             if warning.code == Code::SkillNotInstalled {
                 note!("  {}", warning.help);
             }
@@ -232,11 +234,11 @@ fn warn(compiled: &Compiled, source: &str) {
     }
     let more: usize = more.into_values().map(|seen| seen.saturating_sub(OF_EACH)).sum();
     if more > 0 && !compiled.format.is_spec() {
-        note!("{more} more like these: `steadfast spec lint {source}` shows all");
+        note!("{more} more warnings: `steadfast spec lint {source}` shows all");
     }
 }
 
-/// What was begun elsewhere, in a line.
+/// Prints the progress that was taken over from another tool.
 fn taken_over(taken: &TakenOver) -> Result<(), CommandError> {
     let TakenOver { done, in_progress, blocked, unproven } = taken;
     let counts = [(done, "done, as `claimed`"), (in_progress, "in progress"), (blocked, "blocked")];
@@ -247,8 +249,8 @@ fn taken_over(taken: &TakenOver) -> Result<(), CommandError> {
     }
     match unproven {
         0 => Ok(()),
-        1 => tell!("1 task was done there and has a check: it stays open until that passes"),
-        count => tell!("{count} tasks were done there and have a check: they stay open until that passes"),
+        1 => tell!("1 task was done there, but stays open here until its check passes"),
+        count => tell!("{count} tasks were done there, but stay open here until their checks pass"),
     }
 }
 
@@ -292,7 +294,7 @@ fn show(list: &TaskList, json: bool) -> Result<(), CommandError> {
     for phase in &plan.head.phases {
         tell!("\n{}", if phase.name.is_empty() { &phase.id } else { &phase.name })?;
         if let Some(state) = loops.iter().find(|state| state.phase.id == phase.id) {
-            let at = phase.items.get(state.position).map_or("through".to_owned(), |item| format!("at {item}"));
+            let at = phase.items.get(state.position).map_or("finished".to_owned(), |item| format!("at {item}"));
             tell!(
                 "  {at}; {} of {} items completed, {} failed",
                 state.completed.len(),
@@ -326,7 +328,7 @@ fn line(task: &Task) -> Result<(), CommandError> {
 
 fn clear(list: &mut TaskList) -> Result<(), CommandError> {
     let (plan, archived) = list.clear()?;
-    tell!("plan {} is put away; its tasks and their evidence are kept", plan.id)?;
+    tell!("plan {} is archived; its tasks and evidence are kept", plan.id)?;
     if let Some(path) = archived {
         tell!("its decisions are in {}", path.display())?;
     }

@@ -35,7 +35,7 @@ impl Progress {
         let repository = here::repository()?;
         let Some(row) = lifecycle::last(&repository, self.run.as_deref())? else {
             return Err(
-                CommandError::failure("no run was begun in this worktree").hint("`steadfast run SPEC.md` begins one")
+                CommandError::failure("there is no run in this worktree").hint("`steadfast run SPEC.md` starts one")
             );
         };
         let ledger = repository.ledger()?;
@@ -67,7 +67,7 @@ fn is_running(view: &RunView) -> bool {
 fn page(view: &RunView) -> String {
     let mut text = format!("run {} of {}: {}\n", view.run.id, view.run.spec, status_line(view));
     if view.run.state == steadfast_model::RunState::Running && !is_running(view) {
-        text += "its process is gone: `steadfast resume` goes on with it\n";
+        text += "its process is gone; continue with `steadfast resume`\n";
     }
     for unit in &view.units {
         let mark = match unit.status {

@@ -8,7 +8,7 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::recalled;
 
-/// How many learnings are shown, and how many steps and decisions.
+/// Number of learnings to show, and of steps and decisions.
 const SHOWN: usize = 10;
 
 /// Show learnings, steps and decisions related to some work.
@@ -30,7 +30,7 @@ impl Recall {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let words = self.words.join(" ");
         if words.trim().is_empty() && self.files.is_empty() {
-            return Err(CommandError::usage("there is nothing to recall by: neither words nor a file")
+            return Err(CommandError::usage("no words and no file given")
                 .hint("`steadfast recall login token`, or `steadfast recall --file src/auth.rs`"));
         }
         let repository = here::repository()?;
@@ -42,7 +42,7 @@ impl Recall {
             return tell!("{}", json!({ "recalled": found }));
         }
         if found.is_empty() {
-            note!("nothing is remembered that has to do with it");
+            note!("no related learnings, steps or decisions");
         }
         let now = environment::now();
         found.iter().try_for_each(|recalled| tell!("{}", recalled::line(recalled, now)))

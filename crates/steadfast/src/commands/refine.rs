@@ -22,9 +22,9 @@ pub(super) struct Refine {
 }
 
 impl Refine {
-    /// An error goes to the log alone.
+    /// Writes errors to the log only: the process runs in the background.
     pub(super) fn run(self) -> Result<(), CommandError> {
-        background::step_aside();
+        background::detach_and_yield();
         let repository = here::repository()?;
         let session = SessionId::new(&self.session);
         if let Err(error) = refine(&repository, &session, self.prompt, Duration::from_secs(self.seconds)) {

@@ -40,8 +40,11 @@ impl Replay {
         let events = unread.open(&self.file).and_then(|transcript| SessionEvents::of(&self.file, transcript));
         let Some(events) = events else {
             return unread.end(1).and_then(|()| {
-                Err(CommandError::failure(format!("nobody is known to write a file like `{}`", self.file.display()))
-                    .hint("name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository"))
+                Err(CommandError::failure(format!(
+                    "`{}` is not a Claude Code or Codex transcript",
+                    self.file.display()
+                ))
+                .hint("`steadfast transcript stats` lists the transcripts of this repository"))
             });
         };
         let mut answered = 0_u64;
@@ -61,7 +64,7 @@ impl Replay {
         let all = actions.count;
         actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
         if fold.damaged() > 0 {
-            note!("{} could not be read", count(fold.damaged(), "row"));
+            note!("cannot read {}", count(fold.damaged(), "row"));
         }
         if !self.json {
             if !scores.is_empty() {
@@ -86,7 +89,7 @@ impl Replay {
     }
 }
 
-/// The rules of this repository; where Steadfast is not set up, those that hold by default.
+/// The rules of this repository, or the default rules if Steadfast is not set up.
 pub(super) fn rules() -> Result<Rules, CommandError> {
     match here::repository() {
         Ok(repository) => Ok(repository.config.load()?.rules()),

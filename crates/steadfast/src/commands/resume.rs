@@ -50,20 +50,20 @@ impl Resume {
             } else if self.give_up {
                 run::give_up_loop(&repository, &looped)
             } else {
-                run::go_on_with_loop(&repository, looped, &self.flags)
+                run::resume_loop(&repository, looped, &self.flags)
             };
         }
         if let Some(row) = lifecycle::find(&repository, self.run.as_deref())? {
             if row.state.is_over() {
                 return Err(CommandError::failure(format!("run {} is over", row.id))
-                    .hint(format!("what it did is on {}; `steadfast run SPEC` begins another", row.branch)));
+                    .hint(format!("its work is on {}; `steadfast run SPEC` starts another", row.branch)));
             }
             return if self.print {
                 print_run(&row)
             } else if self.give_up {
                 run::give_up(&repository, &row)
             } else {
-                run::go_on(&repository, row, &self.flags)
+                run::resume(&repository, row, &self.flags)
             };
         }
         match looped {
@@ -74,8 +74,8 @@ impl Resume {
 
     fn in_session(self, looped: Option<Loop>) -> Result<(), CommandError> {
         if self.flags.host == Some(Host::Sim) {
-            return Err(CommandError::usage("the simulated agent works in runs alone")
-                .hint("`steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`"));
+            return Err(CommandError::usage("the simulated agent works only in runs")
+                .hint("`steadfast run SPEC --host sim` starts a run; a session needs `claude` or `codex`"));
         }
         let list = here::task_list("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
@@ -97,8 +97,8 @@ impl Resume {
             && !self.print
         {
             note!(
-                "session {owner} may still be open and is bound to the plan too: both are held to its tasks, and neither \
-                 takes over what the other has started"
+                "session {owner} may still be open and is bound to the plan, too: the open tasks block the stop of both, and \
+                 neither takes over a task that the other started"
             );
         }
         let of_loop = looped.as_ref().and_then(|looped| looped.session.as_ref());
@@ -117,16 +117,16 @@ impl Resume {
     }
 }
 
-/// What a session without a human may do: as much as an agent of a run.
+/// The permissions of a session without a human: those of an agent in a run.
 fn unattended(repository: &Repository) -> Result<Unattended, CommandError> {
     let settings = repository.config.load()?.run;
     let steadfast = std::env::current_exe().map_err(NotReady::NoProgram)?;
     Ok(Unattended { permissions: settings.permissions.value.into(), steadfast, extra: settings.arguments.value })
 }
 
-/// A loop without a session is gone on with by this very command.
+/// Prints this very command: it continues a loop without a session.
 fn print_loop(looped: &Loop) -> Result<(), CommandError> {
-    note!("loop {} goes on in the stage {}: {}", looped.id, looped.stage.as_str(), looped.request);
+    note!("loop {} continues in stage {}: {}", looped.id, looped.stage.as_str(), looped.request);
     tell!("steadfast resume")
 }
 
@@ -136,18 +136,17 @@ fn print_run(row: &Run) -> Result<(), CommandError> {
     tell!("steadfast resume --run {}", row.id)
 }
 
-/// Why no session is started, and what waits for whom.
+/// The error if nothing can continue, with the blocked tasks and the number of tasks that depend on them.
 fn nothing_open(
     list: &TaskList,
     plan: Option<&PlanView>,
     looped: Option<&LoopView>,
 ) -> Result<CommandError, CommandError> {
-    /// Of many the first; the list has all.
     const SHOWN: usize = 6;
     let blocked = list.blocked()?;
     if blocked.is_empty() {
-        return Ok(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
-            .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
+        return Ok(CommandError::failure("nothing to continue: no task is open in this worktree")
+            .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows tasks and sessions"));
     }
     let named = blocked.iter().map(|blocked| {
         let why = blocked.reason.as_deref().map(|why| format!(" ({})", printable(why))).unwrap_or_default();
@@ -157,22 +156,21 @@ fn nothing_open(
     let waiting = match plan.map(|plan| plan.counts.open()) {
         None | Some(0) => String::new(),
         Some(open) => {
-            format!("; {} for them", count_of(open, "task waits", "tasks wait"))
+            format!("; {} on them", count_of(open, "task depends", "tasks depend"))
         }
     };
     let of_loop = looped.map(|looped| format!("loop {} (stage {}): ", looped.id, looped.stage.as_str()));
     let tasks = count_of(blocked.len(), "task is", "tasks are");
-    let said =
-        format!("there is nothing to go on with: {}{tasks} blocked: {named}{waiting}", of_loop.unwrap_or_default());
+    let said = format!("nothing to continue: {}{tasks} blocked: {named}{waiting}", of_loop.unwrap_or_default());
     let error = CommandError::needs_human(said)
-        .hint(format!("`steadfast task unblock {}` gives it back; `steadfast task list` shows all", blocked[0].task));
+        .hint(format!("`steadfast task unblock {}` reopens it; `steadfast task list` shows all", blocked[0].task));
     Ok(match looped {
-        Some(_) => error.hint("`steadfast loop advance review` goes on without them"),
+        Some(_) => error.hint("`steadfast loop advance review` continues without them"),
         None => error,
     })
 }
 
-/// Names the loop and the plan, so that the session is bound to them; the rest is put into its context when it starts.
+/// Names the loop and the plan, so that the session is bound to them. The hook adds the rest to its context at the start.
 fn prompt(plan: Option<&PlanView>, looped: Option<&LoopView>) -> String {
     let next = plan.and_then(|plan| plan.open.first());
     let next = next.map(|task| format!(" Next is {} {}.", task.id, task.title)).unwrap_or_default();
@@ -201,9 +199,9 @@ fn shown(launch: &Launch) -> String {
     std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The host takes this process's place: its terminal, its signals, its exit code.
+/// Replaces this process with the host, which takes over its terminal, its signals and its exit code.
 fn start(launch: &Launch) -> Result<(), CommandError> {
     let error = steadfast_system::program(&launch.program).args(&launch.args).exec();
     Err(CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
-        .hint("install it, or name another with `--host`; `--print` shows the command"))
+        .hint("install it, or choose another host with `--host`; `--print` shows the command"))
 }

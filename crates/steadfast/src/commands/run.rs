@@ -1,4 +1,4 @@
-//! Agents that work a spec off: in waves, each unit in a worktree of its own, checked, merged, recorded.
+//! Runs agents on a spec: each unit of work gets its own worktree, is checked, merged and recorded.
 
 mod console;
 mod display;
@@ -15,7 +15,7 @@ use steadfast_runner::lifecycle::{self, Leg};
 use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
 use steadfast_runner::run::{RunOutcome, Until};
-use steadfast_runner::source::{RunSource, tell_tracker};
+use steadfast_runner::source::{RunSource, report_to_tracker};
 use steadfast_work::{Repository, spec_file};
 
 use crate::error::CommandError;
@@ -28,9 +28,9 @@ use display::Display;
 
 /// Run agents on a spec, and merge their checked work.
 ///
-/// Units of work run in waves, each in its own git worktree. Your branch and your uncommitted changes stay as they are; the result is on a
-/// separate branch. Ctrl-C pauses the run. `steadfast resume` continues it, after a crash too, and repeats no finished
-/// work.
+/// Each unit of work runs in its own git worktree, and starts as soon as the units that it depends on are merged. Your
+/// branch and your uncommitted changes stay as they are; the result is on a separate branch. Ctrl-C pauses the run.
+/// `steadfast resume` continues it, after a crash too, and repeats no finished work.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// SPEC.md or SPEC.json, or a request in words, for which an agent writes the spec.
@@ -56,7 +56,7 @@ pub(super) struct Run {
     from_head: bool,
 }
 
-/// What differs from the settings this time.
+/// Flags of this call that override settings.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Flags {
     /// Host of the agents. [default: run.host, or the installed one]
@@ -70,7 +70,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// The limits with what differs. None: nothing does.
+    /// The changed limits, or `None` if no flag changes them.
     fn changed(&self, limits: Limits) -> Option<Limits> {
         let are_given = self.parallel.is_some() || self.limits.are_given();
         are_given.then(|| self.change(limits))
@@ -82,7 +82,7 @@ impl Flags {
     }
 }
 
-/// The simulated agent, too: for trying out what a run does.
+/// Also accepts the simulated agent, for trying out runs.
 fn parse_host(text: &str) -> Result<Host, String> {
     if text == Host::Sim.as_str() { Ok(Host::Sim) } else { here::parse_host(text) }
 }
@@ -112,14 +112,14 @@ impl Run {
             (Some(file), _) => RunSource::of_spec(file, &repository.environment)?,
             (None, Some(epic)) => RunSource::of_epic(epic, root),
             (None, None) => {
-                return Err(CommandError::usage("there is nothing to run").hint("`steadfast run SPEC.md` runs a spec"));
+                return Err(CommandError::usage("no spec to run").hint("`steadfast run SPEC.md` runs a spec"));
             }
         };
         let source = work.source(root);
         let host = self.flags.host.or(settings.host.value);
         let ready = preflight(&repository, &settings, host, &source, self.from_head)?;
         let mut list = here::task_list("run")?;
-        lifecycle::nothing_under_way(&list)?;
+        lifecycle::refuse_if_unfinished(&list)?;
         let (plan, warnings) = work.load(&mut list, &source)?;
         let row = lifecycle::new_run(&list, &plan, source, &ready, self.flags.change(settings.limits()));
         list.ledger_mut().create_run(&row)?;
@@ -129,15 +129,15 @@ impl Run {
     }
 }
 
-/// A request in words is no file's name, and has more than one of them.
+/// Returns a request in words: it has more than one word and is not the name of a file.
 fn words(what: &Path) -> Option<&str> {
     let words = what.to_str().filter(|text| text.trim().contains(char::is_whitespace))?;
     (!what.exists()).then_some(words.trim())
 }
 
-/// Goes on with a run that was paused or whose process is gone.
-pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
-    lifecycle::nobody_runs(&row)?;
+/// Continues a run that was paused or has lost its process.
+pub(super) fn resume(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
+    lifecycle::refuse_if_running(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
@@ -145,14 +145,14 @@ pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Resu
     go(repository, &settings, row, &ready)
 }
 
-/// Ends a run as it is: its branch and what was done stay.
+/// Ends a run, and keeps its branch with the finished work.
 pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), CommandError> {
     lifecycle::give_up(repository, row, &repository.config.load()?.run)?;
-    tell!("run {} is over; what landed is on {}", row.id, row.branch)
+    tell!("run {} is over; its merged work is on {}", row.id, row.branch)
 }
 
-/// Goes on with a loop that is worked on without a session.
-pub(super) fn go_on_with_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
+/// Continues a loop that runs without a session.
+pub(super) fn resume_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
     let settings = repository.config.load()?.run;
     in_terminal(repository, &settings, |stop, console| {
         loop_run::go_on(repository, looped, flags.host, |limits| flags.changed(limits), stop, console)
@@ -161,12 +161,12 @@ pub(super) fn go_on_with_loop(repository: &Repository, looped: Loop, flags: &Fla
 
 pub(super) fn give_up_loop(repository: &Repository, looped: &Loop) -> Result<(), CommandError> {
     if let Some(row) = loop_run::give_up(repository, looped)? {
-        tell!("run {} is over; what landed is on {}", row.id, row.branch)?;
+        tell!("run {} is over; its merged work is on {}", row.id, row.branch)?;
     }
     tell!("loop {} is over", looped.id)
 }
 
-/// Works on a loop before a human, and shows what came of it.
+/// Works on a loop, shows its progress in the terminal, and prints its card.
 fn in_terminal(
     repository: &Repository,
     settings: &RunSettings,
@@ -189,10 +189,10 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
-    let untold = tell_tracker(&repository.place, &row);
+    let messages = report_to_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;
     display.finish(&repository.ledger()?, &outcome)?;
-    untold.iter().for_each(|line| note!("{line}"));
+    messages.iter().for_each(|line| note!("{line}"));
     let plan = repository.ledger()?.plan_row(&row.plan)?;
     if let Some(line) = spec_file::changed(&repository.place.root, &plan) {
         tell!("{line}")?;
@@ -210,18 +210,18 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
 fn watch_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The second time the flag is set already, and the signal does what it does by default.
+        // On the second signal the flag is already set, and the default action ends the process.
         let twice = signal_hook::flag::register_conditional_default(signal, Arc::clone(stop));
         let once = signal_hook::flag::register(signal, Arc::clone(stop));
         twice.and(once).map_err(|error| {
-            CommandError::failure(format!("signals cannot be watched: {error}"))
-                .hint("nothing was begun; `steadfast doctor` looks at this machine")
+            CommandError::failure(format!("cannot register signal handlers: {error}"))
+                .hint("the run did not start; `steadfast doctor` checks this machine")
         })?;
     }
     Ok(())
 }
 
-/// The page that people read while a run goes on.
+/// The page about a run for people.
 fn page(root: &Path, plan: &PlanId) -> PathBuf {
     root.join(".steadfast/plans").join(plan.as_str()).join("PROGRESS.md")
 }

@@ -46,10 +46,10 @@ pub(super) struct Sim {
     pace: Option<f64>,
 }
 
-/// Names the plan, so the session takes it.
+/// Names the tasks, so that the session is bound to them.
 const PROMPT: &str = "Do the tasks.";
 
-/// What a host around this process says of itself. To commands and hooks, empty is the same as absent.
+/// Variables of a host around this process, which are emptied. For commands and hooks, empty means absent.
 const OF_OTHER_HOSTS: [&str; 7] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -65,24 +65,23 @@ impl Sim {
         let agent = self.agent()?;
         let ending = agent
             .run(&mut |moment| {
-                // The process that started the agent may have gone; the agent goes on, as a host does.
+                // The process that started the agent may be gone; the agent continues, as a host does.
                 let _ = line(moment, &agent.session).map(|line| writeln!(std::io::stdout(), "{line}"));
             })
             .map_err(|error| {
-                CommandError::failure(error)
-                    .hint("it works in this folder and calls this program's own hooks: both have to be there")
+                CommandError::failure(error).hint("the agent needs this folder and the hooks of this program")
             })?;
         match ending {
             Ending::Stopped => Ok(()),
-            other => Err(CommandError::failure(format!("the session did not end by itself: {}", other.as_str()))
-                .hint("its last lines on standard output say how it came to that")),
+            other => Err(CommandError::failure(format!("the session did not end normally: {}", other.as_str()))
+                .hint("its last lines on standard output show the cause")),
         }
     }
 
     fn agent(self) -> Result<Agent, CommandError> {
         let program = std::env::current_exe().map_err(|error| {
             CommandError::failure(format!("cannot find this program: {error}"))
-                .hint("mount `/proc`, which says where it is")
+                .hint("mount `/proc`: Steadfast reads the path of its program there")
         })?;
         let steadfast = program.display().to_string();
         let cwd = environment::cwd();
@@ -92,8 +91,9 @@ impl Sim {
                 let values = [("CWD", cwd.display().to_string()), ("STEADFAST", steadfast)];
                 let values: BTreeMap<_, _> = values.map(|(name, value)| (name.to_owned(), value)).into();
                 let scenario = Scenario::load(&file, &values).map_err(|error| {
-                    CommandError::failure(error)
-                        .hint("`--scenario FILE` is JSON; without it the tasks of the ledger are worked through")
+                    CommandError::failure(error).hint(
+                        "`--scenario FILE` must be JSON; without it, the agent works through the tasks of the ledger",
+                    )
                 })?;
                 let prompt = self.prompt.unwrap_or_else(|| scenario.prompt.clone());
                 Work::Scenario(Scenario { prompt, ..scenario })
@@ -113,7 +113,7 @@ impl Sim {
     }
 }
 
-/// Its answer as a scenario. One that has none sits there.
+/// The answer of an expert as a scenario. An expert without an answer waits forever.
 fn opinion(brief: &str) -> Scenario {
     match expert::answer(brief) {
         Some(answer) => Scenario::new("expert").prompt(brief).say(answer),

@@ -56,7 +56,7 @@ impl Spec {
                 tell!("{}", compiled.plan.tasks.len())?;
                 Ok(())
             }
-            Self::Lint { file, json, run_checks } => look(&file, json, run_checks),
+            Self::Lint { file, json, run_checks } => lint(&file, json, run_checks),
         }
     }
 }
@@ -66,9 +66,9 @@ fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
     let compiled = spec_file::compile_text(&environment::current(), &text, file)?;
     let plan = &compiled.plan;
     say_format(compiled.format, &file.to_string_lossy());
-    let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
+    let statuses: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
     if as_json {
-        let json = |task: &PlannedTask| to_json(task, plan.check_behind(task), stands.get(&task.id));
+        let json = |task: &PlannedTask| to_json(task, plan.check_behind(task), statuses.get(&task.id));
         let tasks: Vec<_> = plan.tasks.iter().map(json).collect();
         let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
         let warnings: Vec<_> = compiled.warnings.iter().map(warning).collect();
@@ -79,7 +79,7 @@ fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
     for phase in &plan.phases {
         tell!("\n{}", phase.name)?;
         for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
-            show(task, plan.check_behind(task), stands.get(&task.id))?;
+            show(task, plan.check_behind(task), statuses.get(&task.id))?;
         }
     }
     put_aside(format_args!("{}", render(&compiled.warnings, &text, &file.to_string_lossy())));
@@ -109,13 +109,13 @@ fn to_json(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Sta
 fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status>) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
     tell!("{generated} {:<8} {}", task.id.as_str(), task.title)?;
-    let mut check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
+    let mut check = task.verify.as_ref().map_or("no check: it closes on the agent's word".to_owned(), Check::describe);
     if let Some((link, command)) = own {
         check.push_str(&format!(", and `{command}` exits with 0 ({link})"));
     }
     tell!("           done when: {check}")?;
     if let Some(status) = status {
-        tell!("           stands: {}", word(*status))?;
+        tell!("           status: {}", word(*status))?;
     }
     if !task.blocked_by.is_empty() {
         let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
@@ -124,7 +124,7 @@ fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status
     Ok(())
 }
 
-fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError> {
+fn lint(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
     let known = spec_file::known_as(&environment::current(), file);
@@ -166,18 +166,18 @@ fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
         (0, _) => tell!("{name}: {}", understood.unwrap_or_default())?,
         (errors, warnings) => {
             let hint = format!("{} and {} in `{name}`", count(errors, "error"), count(warnings, "warning"));
-            return Err(CommandError::failure(hint).hint("each says above what to do"));
+            return Err(CommandError::failure(hint).hint("each problem above names its fix"));
         }
     }
     Ok(())
 }
 
-/// The checks that pass before any work is done.
+/// Runs the checks, and returns a warning for each that passes before any work.
 fn passing(compiled: &Compiled, text: &str, source: &str) -> Result<Vec<Problem>, CommandError> {
     let list = here::task_list("spec lint")?;
     let mut passing = Vec::new();
     for (command, tasks) in compiled.commands() {
-        note!("running the check of {}: `{}`", listed(&tasks), short(command));
+        note!("running check of {}: `{}`", listed(&tasks), short(command));
         if list.try_check(command, source)?.passed {
             passing.extend(compiled.passes_already(text, command, &tasks));
         }
@@ -189,13 +189,13 @@ fn listed(tasks: &[&TaskId]) -> String {
     tasks.iter().map(|task| task.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// That phases need not wait for each other, where nothing says that they have to.
+/// Notes phases that could run in parallel: they share no files, and the spec states no order.
 fn say_apart(compiled: &Compiled) {
     let [first, more @ ..] = compiled.apart.as_slice() else { return };
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     note!(
-        "`{first}`{more} waits for the phase before it and shares no files with it; `Depends on: none` below its heading \
-         (`\"depends_on\": []`) lets a run begin it at once"
+        "`{first}`{more} waits for the previous phase but shares no files with it; with `Depends on: none` below its heading \
+         (`\"depends_on\": []`), a run starts it at once"
     );
 }
 
@@ -212,7 +212,7 @@ pub(super) fn understood(compiled: &Compiled) -> String {
     words
 }
 
-/// Says what a file is that is not our own.
+/// Notes the format of a file that is not a spec.
 pub(super) fn say_format(format: ListFormat, name: &str) {
     if !format.is_spec() {
         note!("`{name}` is {}", format.describe());

@@ -39,19 +39,19 @@ pub(super) struct Status {
     json: bool,
 }
 
-/// How many sessions are shown, the newest first.
+/// Number of sessions to show, the newest first.
 const SESSIONS: usize = 8;
 
-/// A human waits for this; git on a very large repository may take longer, and then it is left out.
+/// Time limit for git. A human waits for the output, so what takes longer is left out.
 const BUDGET: Duration = Duration::from_secs(1);
 
-/// A session as its row and its files tell.
+/// A session, from its row in the ledger and its files.
 struct Seen {
     row: SessionRow,
-    /// What it is for, and how its work went.
+    /// Its tags, its course and the tally of its steps.
     work: Option<SessionState>,
     state: Option<State>,
-    /// Its host's process is gone, and said no farewell.
+    /// The host process ended without a `SessionEnd` event.
     gone: bool,
 }
 
@@ -94,7 +94,7 @@ impl Status {
         let spec = position.plan.as_ref().and_then(|plan| spec_file::changed(&place.root, plan));
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, spec);
-        needs.splice(0..0, yes_needed(&position));
+        needs.splice(0..0, approval_needed(&position));
         needs.splice(0..0, here::missing_hooks(place));
         needs.extend(run.iter().filter_map(run_needed));
         let looped = Loops::as_they_are(list.repository())?.view()?;
@@ -136,7 +136,10 @@ impl Status {
         }
         show_gate(&list, &position)?;
         if let [.., newest] = &kept[..] {
-            tell!("put back while the plan gate was closed: what stood there is in {}", newest.display())?;
+            tell!(
+                "Steadfast restored a file while the plan gate was closed; the changed version is in {}",
+                newest.display()
+            )?;
         }
         for need in needs {
             tell!("needs a human: {need}")?;
@@ -146,14 +149,14 @@ impl Status {
     }
 }
 
-/// Sessions of agents that a run saw end, or ended: no hook of theirs may have told.
+/// Sessions of agents that a run ended, or saw end: their hooks may not have reported it.
 fn ended_by_runs(ledger: &Ledger, worktree: &str) -> Result<BTreeSet<SessionId>, CommandError> {
     let mut ended = BTreeSet::new();
     for run in ledger.runs_of(worktree)? {
         let dispatches = ledger.dispatches(&run.id)?;
         let (over, open): (Vec<_>, Vec<_>) = dispatches.into_iter().partition(|dispatch| dispatch.ended_at.is_some());
         ended.extend(over.into_iter().filter_map(|dispatch| dispatch.session));
-        // A runner that was killed wrote down no end, and its agents ended with it.
+        // A killed runner recorded no end, and its agents ended with it.
         if open.is_empty() || run.runner.is_some_and(is_alive) {
             continue;
         }
@@ -163,15 +166,15 @@ fn ended_by_runs(ledger: &Ledger, worktree: &str) -> Result<BTreeSet<SessionId>,
     Ok(ended)
 }
 
-/// A run that nobody goes on with.
+/// A line about a run that is paused or has lost its process.
 fn run_needed(view: &RunView) -> Option<String> {
     let run = &view.run;
     let gone = !run.runner.is_some_and(is_alive);
     (run.state == RunState::Paused || gone)
-        .then(|| format!("run {} does not go on by itself: `steadfast resume`", run.id))
+        .then(|| format!("run {} is paused; continue with `steadfast resume`", run.id))
 }
 
-/// A loop that waits for a human.
+/// A line about a loop that waits for a human.
 fn loop_needed(looped: &LoopView) -> Option<String> {
     let why = looped.waits.as_deref()?;
     Some(format!("loop {} waits: {why}; `steadfast resume` continues it", looped.id))
@@ -228,12 +231,12 @@ impl Seen {
         })
     }
 
-    /// The events that came in its name, and that no host sent.
+    /// Events in the name of this session that no host sent.
     fn forged(&self) -> Option<&ForgedSeen> {
         self.state.as_ref()?.forged.as_ref()
     }
 
-    /// How its work went, in one line. None of a session that took no step.
+    /// The steps and corrections of the session in one line; `None` if it took no step.
     fn drift(&self) -> Option<String> {
         let work = self.work.as_ref().filter(|work| work.tally().steps > 0)?;
         let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
@@ -245,7 +248,7 @@ impl Seen {
         text += match work.course() {
             Course::Normal => ", on course",
             Course::Drifted => ", drifted",
-            Course::Forced => ", drifted: one named action is awaited",
+            Course::Forced => ", drifted: must take the named action first",
         };
         let tags = work.tags();
         if !tags.is_empty() {
@@ -254,13 +257,13 @@ impl Seen {
         Some(text)
     }
 
-    /// What it does just now, in a word or two.
+    /// The current activity in a few words.
     fn doing(&self, now: Millis) -> String {
         let released = self.released().map(Release::as_str);
         let doing = match (&self.row.ended, released) {
             (Some(_), Some(release)) => format!("ended, {release}"),
             (Some(end), None) => format!("ended ({})", end.reason),
-            (None, _) if self.gone => "gone without a word".to_owned(),
+            (None, _) if self.gone => "host process gone".to_owned(),
             (None, Some(release)) => format!("stopped, {release}"),
             (None, None) => "working".to_owned(),
         };
@@ -280,9 +283,8 @@ fn branch(checkout: &Checkout) -> Option<String> {
     }
 }
 
-/// What waits for somebody.
+/// Everything in the plan and the sessions that needs a human.
 fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) -> Vec<String> {
-    /// Of many the first; the list has all.
     const SHOWN: usize = 6;
     let counts = plan.map(|plan| plan.counts).unwrap_or_default();
     let mut needs: Vec<String> = summary.needs_human.iter().take(SHOWN).cloned().collect();
@@ -293,7 +295,7 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
     if let Some(capped) = capped.filter(|_| counts.open() > 0) {
         needs.push(format!(
-            "session {} was let go as capped with {} open, see `steadfast why`; its next prompt arms the stop gate",
+            "session {} stopped as capped with {} open, see `steadfast why`; its next prompt rearms the stop gate",
             capped.row.id,
             count(counts.open(), "task")
         ));
@@ -302,16 +304,16 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     {
         let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
         let (id, open) = (&over.row.id, count(counts.open(), "task"));
-        needs.push(format!("session {id} {how} with {open} open; `steadfast resume` goes on with the plan"));
+        needs.push(format!("session {id} {how} with {open} open; `steadfast resume` continues the plan"));
     }
     needs
 }
 
-/// What a human has to say to a plan.
-fn yes_needed(position: &Position) -> Option<String> {
+/// A line about a draft that awaits approval.
+fn approval_needed(position: &Position) -> Option<String> {
     let waits = position.draft.as_ref().filter(|_| position.is_locked())?;
     let short = short_of(waits);
-    Some(format!("plan {short} waits for a yes: {}; `steadfast plan approve {short}` shows it and asks", waits.title))
+    Some(format!("plan {short} awaits approval: {}; `steadfast plan approve {short}` shows it and asks", waits.title))
 }
 
 fn show_gate(list: &TaskList, position: &Position) -> Result<(), CommandError> {
@@ -350,10 +352,10 @@ fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandEr
         tell!("done: {}", parts.join(", "))?;
     }
     if !summary.stale.is_empty() {
-        tell!("changed since they were done: {}", ids(&summary.stale))?;
+        tell!("stale (files changed after they were done): {}", ids(&summary.stale))?;
     }
     if !summary.checking.is_empty() {
-        tell!("being checked: {}", ids(&summary.checking))?;
+        tell!("checks running: {}", ids(&summary.checking))?;
     }
     Ok(())
 }
@@ -365,12 +367,12 @@ fn ids(ids: &[TaskId]) -> String {
 fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError> {
     match (sessions.is_empty(), uncounted) {
         (true, 0) => {
-            tell!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.")?;
+            tell!("No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.")?;
         }
         (_, 0) => {}
         (_, uncounted) => {
             let are = if uncounted == 1 { "session is" } else { "sessions are" };
-            tell!("{uncounted} more {are} not in the ledger yet: it cannot be written here.")?;
+            tell!("{uncounted} more {are} not in the ledger yet: the ledger is read-only here.")?;
         }
     }
     let now = environment::now();
@@ -390,7 +392,7 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             tell!("       {drift}")?;
         }
         if let Some(forged) = seen.forged() {
-            tell!("       {}, the last: {}", count(u64::from(forged.count), "forged event"), forged.last)?;
+            tell!("       {}, latest: {}", count(u64::from(forged.count), "forged event"), forged.last)?;
         }
     }
     if sessions.len() > SESSIONS {

@@ -45,24 +45,24 @@ pub(super) struct Supervise {
 impl Supervise {
     pub(super) fn run(self) -> Result<(), CommandError> {
         std::env::set_current_dir(&self.folder)
-            .map_err(|error| self.not_begun(format_args!("`{}`: {error}", self.folder.display())))?;
+            .map_err(|error| self.not_started(format_args!("`{}`: {error}", self.folder.display())))?;
         if self.leave {
-            return self.pass_on();
+            return self.hand_over();
         }
         let supervisor = steadfast_check::Supervisor::begin()
-            .map_err(|error| self.not_begun(format_args!("a check cannot be supervised here: {error}")))?;
+            .map_err(|error| self.not_started(format_args!("cannot supervise a check here: {error}")))?;
         let mut list = here::task_list("supervise")?;
         let sandbox = self.sandbox()?;
         if let (Some(command), Some(report)) = (&self.stated, &self.report) {
             let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
             let stop = Arc::<AtomicBool>::default();
             signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&stop))
-                .map_err(|error| self.not_begun(format_args!("signals cannot be watched: {error}")))?;
+                .map_err(|error| self.not_started(format_args!("cannot register signal handlers: {error}")))?;
             let evidence = list.supervise_stated(command, &mut confinement, &stop);
             let written = serde_json::to_string(&evidence).map_err(std::io::Error::from);
             return written
                 .and_then(|text| std::fs::write(report, text))
-                .map_err(|error| self.not_begun(format_args!("`{}`: {error}", report.display())));
+                .map_err(|error| self.not_started(format_args!("`{}`: {error}", report.display())));
         }
         let run =
             CheckAttempt { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
@@ -70,14 +70,14 @@ impl Supervise {
         Ok(list.supervise(&run, &mut confinement, &AtomicBool::new(false))?)
     }
 
-    /// The lock goes on to a process that has no parent any more when this one ends.
-    fn pass_on(&self) -> Result<(), CommandError> {
-        let failed = |error: std::io::Error| self.not_begun(format_args!("the supervisor cannot be started: {error}"));
+    /// Hands the lock to a background process, which has no parent when this process ends.
+    fn hand_over(&self) -> Result<(), CommandError> {
+        let failed = |error: std::io::Error| self.not_started(format_args!("cannot start the supervisor: {error}"));
         let lock = std::os::fd::AsFd::as_fd(&stdin()).try_clone_to_owned().map_err(failed)?;
         steadfast_system::program(std::env::current_exe().map_err(failed)?)
             .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run, "--in", "."])
             .stdin(lock)
-            // Whoever asked waits for its end there.
+            // The caller waits until this pipe closes.
             .stdout(Stdio::inherit())
             .stderr(Stdio::null())
             .spawn()
@@ -85,15 +85,15 @@ impl Supervise {
         Ok(())
     }
 
-    /// What cannot be read must not be taken for none.
+    /// Parses the sandbox. An unreadable one is an error: without it the check would run unconfined.
     fn sandbox(&self) -> Result<Option<Sandbox>, CommandError> {
         let told = environment::text(SANDBOX);
         told.map(|text| serde_json::from_str(&text))
             .transpose()
-            .map_err(|error| self.not_begun(format_args!("`{SANDBOX}` is no sandbox: {error}")))
+            .map_err(|error| self.not_started(format_args!("`{SANDBOX}` is not a valid sandbox: {error}")))
     }
 
-    fn not_begun(&self, why: fmt::Arguments<'_>) -> CommandError {
-        CommandError::failure(why).hint(format!("`steadfast task done {}` starts it as it has to be", self.task))
+    fn not_started(&self, why: fmt::Arguments<'_>) -> CommandError {
+        CommandError::failure(why).hint(format!("run the check with `steadfast task done {}`", self.task))
     }
 }

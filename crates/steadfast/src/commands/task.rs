@@ -148,17 +148,17 @@ impl Task {
         match self {
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,
-            Self::Next { output } => one(&list, list.next()?, output)?,
+            Self::Next { output } => show_one(&list, list.next()?, output)?,
             Self::Show { id, output } => {
                 let task = list.find(&TaskId::new(id))?;
-                one(&list, Some(task), output)?;
+                show_one(&list, Some(task), output)?;
             }
             change => {
                 let is_check = matches!(change, Self::Check { .. });
-                // What a shell in a sandbox starts is in there too.
+                // No sandbox: if the shell of this command runs in one, so does the check.
                 let said = change.perform(&mut list, None);
                 if is_check {
-                    // Closed or open again, the list that the tasks are kept in hears of it either way.
+                    // The tracker must learn of closed and reopened tasks even if the command fails.
                     list.tell_tracker();
                     note_lines(&mut list);
                 }
@@ -170,7 +170,7 @@ impl Task {
         Ok(())
     }
 
-    /// Changes the list as a command or an MCP tool asks, and returns the text about it. A check is confined to `sandbox`.
+    /// Changes the list for a command or an MCP tool, and returns a report. Checks run in `sandbox`.
     pub(super) fn perform(self, list: &mut TaskList, sandbox: Option<Sandbox>) -> Result<String, CommandError> {
         match self {
             Self::Add(Add { title, id, files, after, verify }) => {
@@ -217,7 +217,7 @@ impl Task {
         }
     }
 
-    /// How a call of this command is spelled, as far as a claim can tell it from another.
+    /// The words of this call that a claim compares.
     fn words(&self) -> String {
         match self {
             Self::Add(_) => "task add".into(),
@@ -269,8 +269,8 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
     Ok(())
 }
 
-/// One task, with all that is known of it.
-fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
+/// Prints one task with its details.
+fn show_one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
     show(list, task.as_slice(), output)?;
     match task {
         Some(task) if !output.json => {
@@ -283,7 +283,7 @@ fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), 
     }
 }
 
-/// What became of the list that the tasks are kept in.
+/// Prints the messages about the tracker.
 fn note_lines(list: &mut TaskList) {
     list.take_lines().iter().for_each(|line| note!("{line}"));
 }

@@ -19,7 +19,7 @@ super::commands! {
     }
 }
 
-/// Which sessions.
+/// The sessions of a command.
 #[derive(Debug, Args)]
 pub(super) struct Which {
     /// Transcripts, or folders of transcripts. [default: those of this repository]

@@ -29,7 +29,7 @@ impl Uninstall {
         let plan = install::plan_uninstall(&Host::REAL, &InstallScope::ALL, &setup.install, &in_use)?;
         diff::show_plan(&plan, self.dry_run)?;
         if self.dry_run {
-            note!("nothing was changed: this was a dry run over {} files", plan.changes.len());
+            note!("dry run: {} files would change, nothing was written", plan.changes.len());
             return Ok(());
         }
         install::apply(&plan)?;
@@ -38,10 +38,10 @@ impl Uninstall {
         }
         let kept = setup.put_away(self.purge)?;
         match (plan.changes.len(), kept) {
-            (0, None) => tell!("nothing of Steadfast was left here")?,
-            (changes, None) => tell!("{changes} files are as they were before")?,
+            (0, None) => tell!("Steadfast is not installed here")?,
+            (changes, None) => tell!("{changes} files are restored")?,
             (changes, Some(kept)) => tell!(
-                "{changes} files are as they were before. Tasks and history are kept in `{}`; `steadfast uninstall \
+                "{changes} files are restored. Tasks and history are kept in `{}`; `steadfast uninstall \
                  --purge` deletes them.",
                 kept.display()
             )?,

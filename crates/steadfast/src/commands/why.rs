@@ -39,7 +39,7 @@ impl Why {
     }
 }
 
-/// For a tool call over MCP: of its session, and of any where no hook told whose call it is.
+/// For a tool call over MCP. Explains its session, or any session if no hook reported the caller.
 pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
     let (repository, claim) = Repository::of_tool_call(environment::current(), call, tool)?;
     Ok(explain(&here::history_of(repository), claim.map(|claim| claim.session))?)

@@ -9,7 +9,7 @@ use steadfast_work::task_list::StatedEnd;
 
 use crate::error::CommandError;
 
-/// What is said of a loop that passed its gate.
+/// The card of a loop that passed its gate.
 pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &GateOutcome) -> Result<String, CommandError> {
     let loops = Loops::of(repository)?;
     let (tasks, reviews) = (loops.tasks(looped)?, loops.reviews(looped)?);

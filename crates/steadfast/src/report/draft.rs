@@ -1,21 +1,20 @@
-//! A draft as a human reads it, and what is said when it is approved.
+//! Drafts as text for the human who approves them.
 
 use steadfast_model::{Plan, TaskKind};
 use steadfast_store::{Draft, Granted};
 use steadfast_work::task_list::short_of;
 
-/// What is said of an approval.
 pub(crate) fn granted(draft: &Draft, granted: &Granted) -> String {
-    let kept = granted.kept.as_ref().map(|kept| format!("\nwhat stood there is kept in {}", kept.display()));
-    // What plan mode was left with is a text, and no plan of tasks.
+    let kept = granted.kept.as_ref().map(|kept| format!("\nthe file that was there is kept in {}", kept.display()));
+    // The plan of a host's plan mode is text without tasks.
     let load = match draft.tasks {
         0 => String::new(),
-        _ => format!("\n`steadfast plan load {}` loads it; the agent may do that, too", draft.path),
+        _ => format!("\n`steadfast plan load {}` loads it; the agent may run this, too", draft.path),
     };
-    format!("plan {} is approved, and written to {}{}{load}", short_of(draft), draft.path, kept.unwrap_or_default())
+    format!("plan {} is approved and written to {}{}{load}", short_of(draft), draft.path, kept.unwrap_or_default())
 }
 
-/// A draft as a human reads it before they say yes.
+/// The text of a draft that a human reads before approving it.
 pub(crate) fn rendered(plan: &Plan) -> String {
     use std::fmt::Write;
     let mut text = format!("{}\n", plan.feature);

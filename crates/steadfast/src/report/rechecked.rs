@@ -5,7 +5,7 @@ use steadfast_work::task_list::{Rechecked, how};
 use super::end_of_output;
 use crate::error::CommandError;
 
-/// What `task check` found. An error where a task is not done: `check && commit` must not go on.
+/// The results of `task check`. A task that is not done is an error: `check && commit` must not commit.
 pub(crate) fn rechecked(all: &[Rechecked]) -> Result<String, CommandError> {
     if all.is_empty() {
         return Ok("no done task is stale".to_owned());
@@ -27,7 +27,7 @@ fn line(one: &Rechecked) -> String {
             let are = if tasks.len() == 1 { "is" } else { "are" };
             format!("{} {are} open again: {}{}", ids(tasks), how(evidence), end_of_output(evidence))
         }
-        Rechecked::Running { tasks } => format!("{}: the check still runs", ids(tasks)),
+        Rechecked::Running { tasks } => format!("{}: the check is still running", ids(tasks)),
         Rechecked::Refused { tasks, error } => format!("{}: {}", ids(tasks), chain(error)),
         Rechecked::NeedsArtifact(task) => format!("{task}: its files changed since the picture was taken"),
     }

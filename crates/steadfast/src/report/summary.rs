@@ -1,4 +1,4 @@
-//! How a plan stands in the morning: what was done and what that rests on, and what waits for a human.
+//! The status of a plan: done tasks by evidence, stale tasks, running checks, and what needs a human.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use steadfast_work::TaskList;
 
 use crate::error::CommandError;
 
-/// A check that failed this often in the same way will fail again.
+/// After this many equal failures, another try will fail the same way.
 const HOPELESS: u32 = 3;
 
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
-    /// How many tasks are done, by what that rests on.
+    /// Number of done tasks by class of evidence.
     pub(crate) done_by: BTreeMap<&'static str, usize>,
-    /// Done, but their files changed since.
+    /// Done tasks whose files changed later.
     pub(crate) stale: Vec<TaskId>,
-    /// Tasks whose check runs just now.
+    /// Tasks whose check is running.
     pub(crate) checking: Vec<TaskId>,
     pub(crate) needs_human: Vec<String>,
 }
@@ -37,11 +37,11 @@ pub(crate) fn summary(list: &TaskList) -> Result<Summary, CommandError> {
             }
             (Status::Blocked, _) => {}
             (_, Some(last)) if last.end == CheckEnd::Redefined => summary.needs_human.push(format!(
-                "the check of task {} is not what it was; `steadfast task done {} --accept-check` says yes to it",
+                "the check of task {} changed; `steadfast task done {} --accept-check` accepts it",
                 task.id, task.id
             )),
             (_, Some(last)) if !last.passed && list.ledger().same_failure(&view.id, &task.id)? >= HOPELESS => {
-                summary.needs_human.push(format!("the check of task {} fails again and again", task.id));
+                summary.needs_human.push(format!("the check of task {} keeps failing in the same way", task.id));
             }
             _ => {}
         }
@@ -52,9 +52,9 @@ pub(crate) fn summary(list: &TaskList) -> Result<Summary, CommandError> {
     }
     let claimed = list.ledger().claimed(&view.id)?;
     if !claimed.is_empty() && view.counts.open() == 0 {
-        summary
-            .needs_human
-            .push(format!("only the agent's word closed {claimed}; `steadfast task done ID --force` confirms one"));
+        summary.needs_human.push(format!(
+            "{claimed} closed on the agent's word alone; `steadfast task done ID --force` confirms a task"
+        ));
     }
     let stale = tasks.iter().zip(list.proofs(&tasks)?);
     summary.stale = stale

@@ -45,8 +45,8 @@ fn is_refused(sandbox: &Sandbox, row: &str, output: &Output) {
     assert_eq!(
         said,
         format!(
-            "error: `steadfast {row}` is for a human, and this is an agent's call\n\n\
-             hint: a human runs `steadfast {row}` in a terminal of their own\n"
+            "error: only a human can run `steadfast {row}`, and this is an agent's call\n\n\
+             hint: a human runs `steadfast {row}` in a separate terminal\n"
         )
     );
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{row}");

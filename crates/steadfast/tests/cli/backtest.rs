@@ -27,7 +27,8 @@ fn the_numbers_have_the_keys_they_promise_and_a_copy_counts_once() {
         .as_array_mut()
         .unwrap()
         .retain(|one| one["policy"] == "integrity" || one["policy"] == "completion");
-    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    let reason =
+        "Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.";
     let expected = json!({
         "sessions": 3,
         "unread": 0,
@@ -57,9 +58,9 @@ fn people_get_a_table_and_a_page() {
     evidence          0        0.0
     completion        0        0.0
 
-    integrity, for example:
+    examples of integrity:
       2026-03-01T10:00:03Z  deny  Bash steadfast off
-          `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+          Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.
           sessions/deep/a.jsonl
     ");
     let page = fs::read_to_string(sandbox.root().join("report.html")).unwrap();
@@ -77,7 +78,7 @@ fn a_page_that_cannot_be_written_is_named() {
     insta::assert_snapshot!(said, @r"
     error: cannot write `absent/report.html`: No such file or directory (os error 2)
 
-    hint: `--html FILE` is a file in a folder that exists and may be written
+    hint: give a file in an existing, writable folder: `--html FILE`
     ");
 }
 
@@ -90,7 +91,7 @@ fn a_folder_without_sessions_is_named() {
     insta::assert_snapshot!(said, @r"
     error: no transcript found in `empty`
 
-    hint: transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them
+    hint: names of transcripts end in `.jsonl`, or in `.jsonl.zst` if Codex compressed them
     ");
 }
 
@@ -101,22 +102,22 @@ fn where_no_session_can_be_read_it_says_why() {
     fs::write(sandbox.root().join("copilot.jsonl"), format!("{copilot}\n")).unwrap();
     fs::write(sandbox.root().join("text.jsonl"), "hello\n").unwrap();
     insta::assert_snapshot!(sandbox.fails(&["backtest", "copilot.jsonl", "text.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
-    nobody is known to write a file like `text.jsonl`
-    error: no session could be read, for the reasons above
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
+    `text.jsonl` is not a Claude Code or Codex transcript
+    error: cannot read any session, for the reasons above
 
-    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    hint: give transcripts of Claude Code or Codex; without a file, `steadfast transcript stats` reads those of this repository
     ");
     insta::assert_snapshot!(sandbox.fails(&["transcript", "stats", "copilot.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
-    error: no session could be read, for the reasons above
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
+    error: cannot read any session, for the reasons above
 
-    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    hint: give transcripts of Claude Code or Codex; without a file, `steadfast transcript stats` reads those of this repository
     ");
     insta::assert_snapshot!(sandbox.fails(&["replay", "copilot.jsonl"]).1, @r"
-    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
-    error: no session could be read, for the reasons above
+    `copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet
+    error: cannot read any session, for the reasons above
 
-    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    hint: give transcripts of Claude Code or Codex; without a file, `steadfast transcript stats` reads those of this repository
     ");
 }

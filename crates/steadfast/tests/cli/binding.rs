@@ -90,8 +90,8 @@ fn what_one_session_has_started_is_not_taken_by_another() {
         sandbox.refused("two", &["task", "start", "1.1"]),
         (
             2,
-            "error: task `1.1` is in progress in session one\n\nhint: `steadfast task next` shows one that no other \
-             session works on\n"
+            "error: task `1.1` is in progress in session one\n\nhint: `steadfast task next` shows a task that no \
+             other session works on\n"
                 .to_owned()
         )
     );

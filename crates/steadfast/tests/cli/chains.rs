@@ -12,7 +12,7 @@ fn a_decision_task_is_closed_by_what_stands_in_its_section() {
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.0"]).1, @r"
     error: task `1.0` stays open: nothing stands under `## Words Decisions` in `.steadfast/decisions/greeting.md`: `steadfast decide TEXT --why TEXT` adds a line
 
-    hint: `steadfast task done 1.0` checks it again
+    hint: `steadfast task done 1.0` runs the check again
     ");
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.0"]), @r"
@@ -33,7 +33,7 @@ fn a_chain_is_done_in_its_order_and_its_work_before_its_test() {
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @r"
     error: task `1.1a` waits for `1.1`
 
-    hint: `steadfast task next` shows what can be done now
+    hint: `steadfast task next` shows a task that can start now
     ");
     let said = sandbox.fails(&["task", "done", "1.1"]).1;
     assert!(said.starts_with("error: task `1.1` stays open: none of its files changed since "), "{said}");
@@ -45,7 +45,7 @@ fn a_chain_is_done_in_its_order_and_its_work_before_its_test() {
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @r"
     error: task `1.1a` stays open: `grep -q hello greet.txt` exited with 1
 
-    hint: `steadfast task done 1.1a` checks it again
+    hint: `steadfast task done 1.1a` runs the check again
     ");
     sandbox.write("greet.txt", "hello");
     sandbox.ok(&["task", "done", "1.1a"]);
@@ -62,7 +62,7 @@ fn docs_are_there_and_written() {
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.2a"]).1, @r"
     error: task `1.2a` stays open: missing: greet.md
 
-    hint: `steadfast task done 1.2a` checks it again
+    hint: `steadfast task done 1.2a` runs the check again
     ");
     sandbox.write("greet.md", "# How people are greeted");
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.2a"]), @r"
@@ -118,9 +118,9 @@ fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
 
     hint: `steadfast task done 2.1b --artifact FILE`, a screenshot taken after the change
     error: task `2.1b` stays open: `/repo/old.png` is older than `page.html`: take the picture after the change
-    error: task `2.1b` stays open: `/repo/words.png` is no PNG, JPEG, GIF or WebP, whatever its name says
-    error: task `2.1b` stays open: `/repo/dot.png` has 1 × 1 pixels, so nothing can be seen on it
-    error: task `2.1b` stays open: `/repo/none.png` is not there: name a picture in the checkout, or one by its full path
+    error: task `2.1b` stays open: `/repo/words.png` is not a PNG, JPEG, GIF or WebP image
+    error: task `2.1b` stays open: `/repo/dot.png` has only 1 × 1 pixels, too few to show anything
+    error: task `2.1b` stays open: `/repo/none.png` does not exist: give a path in the checkout, or a full path
     ");
     let said = sandbox.ok(&["task", "done", "2.1b", "--artifact", "new.png"]);
     assert!(
@@ -159,7 +159,7 @@ fn skills_are_seen_where_a_session_uses_them() {
     insta::assert_snapshot!(said, @r"
     error: task `2.1a` stays open: not used since it was started: /vercel-design-guidelines
 
-    hint: `steadfast task done 2.1a` checks it again
+    hint: `steadfast task done 2.1a` runs the check again
     ");
     skill("vercel-design-guidelines");
     insta::assert_snapshot!(sandbox.agent(&["task", "done", "2.1a"]).1, @r"

@@ -106,7 +106,7 @@ fn the_age_is_what_is_asked_for_else_what_is_configured_and_never_less_than_a_da
     assert_eq!(sandbox.ok(&["clean", "--older-than", "0d"]), "nothing to remove: no session is older than 1 day\n");
     let (code, said) = sandbox.fails(&["clean", "--older-than", "1h"]);
     assert_eq!(code, 64);
-    assert!(said.contains("expected is a number of days or weeks, like `30d` or `6w`"), "{said}");
+    assert!(said.contains("expected a number of days or weeks, such as `30d` or `6w`"), "{said}");
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn an_agent_may_not_clean() {
     let output = sandbox.as_agent("s-1", &["clean"]);
     assert_eq!(output.status.code(), Some(2));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
-    error: `steadfast clean` is for a human, and this is an agent's call
+    error: only a human can run `steadfast clean`, and this is an agent's call
 
-    hint: a human runs `steadfast clean` in a terminal of their own
+    hint: a human runs `steadfast clean` in a separate terminal
     ");
     assert_eq!(sessions(&sandbox), ["old"]);
 }
@@ -151,7 +151,7 @@ fn damaged_lines_are_kept_for_a_human_until_all_is_said() {
     fs::write(files.dir().join("journal.damaged"), "what was this\n").unwrap();
     let output = sandbox.run(&["clean"]);
     let said = sandbox.without_paths(&output.stderr);
-    insta::assert_snapshot!(said, @"note: kept 1 old session with damaged lines for you to look at: `journal.damaged` in `/repo/.git/steadfast/sessions`; `--all` removes it too");
+    insta::assert_snapshot!(said, @"note: kept 1 old session with damaged lines for inspection: `journal.damaged` in `/repo/.git/steadfast/sessions`; `--all` removes them, too");
     assert_eq!(known(&sandbox).0, ["old"]);
     sandbox.ok(&["clean", "--all"]);
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names([]), names([])));
@@ -258,7 +258,7 @@ fn what_cannot_be_removed_is_named_and_the_sessions_are_gone() {
     insta::assert_snapshot!(said, @r"
     error: cannot remove `/repo/.git/steadfast/hook.log.1`: Is a directory (os error 21)
 
-    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    hint: run `steadfast clean` again to remove the rest, or delete this one yourself
     ");
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names([]), names([])));
 }
@@ -275,7 +275,7 @@ fn what_cannot_be_swept_is_named_and_nothing_else_is_touched() {
     insta::assert_snapshot!(said, @r"
     error: cannot delete /repo/.git/steadfast/removed/no-folder: Not a directory (os error 20)
 
-    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    hint: run `steadfast clean` again to remove the rest, or delete this one yourself
     ");
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names(["old"]), names(["old"])));
     fs::remove_file(removed.join("no-folder")).unwrap();
@@ -345,13 +345,13 @@ fn texts_that_are_too_long_are_refused_with_their_length() {
     let (code, said) = sandbox.fails(&["task", "add", &"ä".repeat(501)]);
     assert_eq!(code, 64);
     insta::assert_snapshot!(said, @r"
-    error: the title of a task has 501 characters, and 500 is the most
+    error: the title of a task has 501 characters; the limit is 500
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     sandbox.ok(&["task", "add", &"ä".repeat(500)]);
     let (code, said) = sandbox.fails(&["task", "block", "1", "--why", &"w".repeat(1_001)]);
     assert_eq!(code, 64);
-    assert!(said.starts_with("error: the reason of a block has 1001 characters, and 1000 is the most"), "{said}");
+    assert!(said.starts_with("error: the reason for blocking a task has 1001 characters; the limit is 1000"), "{said}");
     sandbox.ok(&["task", "block", "1", "--why", &"w".repeat(1_000)]);
 }

@@ -42,20 +42,20 @@ fn a_check_that_fails_leaves_the_task_open_and_the_third_time_is_named() {
     let sandbox = with_check("echo looking; grep -q done it.txt");
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
     error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2
-      the end of its output:
+      last lines of output:
         looking
         grep: it.txt: No such file or directory
 
-    hint: `steadfast task done 1` checks it again
+    hint: `steadfast task done 1` runs the check again
     ");
     closed(&sandbox, &[]);
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; 3 times in the same way
-      the end of its output:
+    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; the same failure 3 times
+      last lines of output:
         looking
         grep: it.txt: No such file or directory
 
-    hint: trying the same again changes nothing: another way, or `steadfast task block 1 --why REASON`
+    hint: try another way, or `steadfast task block 1 --why REASON`
     ");
     let open = task(&sandbox);
     assert_eq!((&open["status"], &open["stuck_count"]), (&json!("pending"), &json!(3)));
@@ -71,7 +71,7 @@ fn a_check_that_fails_leaves_the_task_open_and_the_third_time_is_named() {
     fs::write(sandbox.root().join("it.txt"), "other").unwrap();
     assert_eq!(task(&sandbox)["evidence"]["stale"], true);
     insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
-    1  done         Write it  [it.txt]  (executed, stale: its files changed since)
+    1  done         Write it  [it.txt]  (executed, stale: its files changed later)
     ");
 }
 
@@ -105,12 +105,12 @@ fn a_check_that_takes_long_is_running_and_the_session_may_wait_for_it() {
     let started = sandbox.as_agent("me", &["task", "done", "1", "--wait", "1"]);
     assert_eq!(started.status.code(), Some(1));
     insta::assert_snapshot!(said(&sandbox, &started), @r"
-    error: running: task `1` is open until its check `echo $$ > pid; while [ ! -e go ]; do sleep T; done` is through; it was started just now
+    error: running: task `1` stays open until its check `echo $$ > pid; while [ ! -e go ]; do sleep T; done` ends; the check was started just now
 
     hint: `steadfast task wait 1` waits for it
     ");
     assert!(!sandbox.stop_is_refused("me"), "a session whose check runs is waiting");
-    assert!(sandbox.ok(&["status"]).contains("being checked: 1"));
+    assert!(sandbox.ok(&["status"]).contains("checks running: 1"));
     // A second one joins the first.
     let joined = sandbox.run(&["task", "done", "1", "--wait", "0"]);
     assert!(String::from_utf8_lossy(&joined.stderr).contains("running"));
@@ -138,7 +138,7 @@ fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
     error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not get to its end (whoever ran it is gone, and said nothing)
 
-    hint: `steadfast task done 1` checks it again
+    hint: `steadfast task done 1` runs the check again
     ");
     // Where nobody buries the dead, as in some containers, it stays on the list of processes.
     wait_for("the end of the check", || match fs::read_to_string(format!("/proc/{check}/stat")) {
@@ -154,12 +154,12 @@ fn a_check_cannot_close_its_own_task() {
     let sandbox = with_check("steadfast task done 1");
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
     error: task `1` stays open: `steadfast task done 1` exited with 2
-      the end of its output:
+      last lines of output:
         error: task `1` cannot be closed from within the check of task `1`
 
-        hint: take it out of the check, which only says whether a task is done
+        hint: remove it from the check: a check only finds out whether a task is done
 
-    hint: `steadfast task done 1` checks it again
+    hint: `steadfast task done 1` runs the check again
     ");
 }
 
@@ -171,7 +171,7 @@ fn a_task_waits_for_those_before_it() {
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "2"]).1, @r"
     error: task `2` waits for `1`
 
-    hint: `steadfast task next` shows what can be done now
+    hint: `steadfast task next` shows a task that can start now
     ");
 }
 
@@ -214,9 +214,9 @@ fn only_a_human_closes_a_task_without_its_check() {
     let refused = sandbox.as_agent("me", &["task", "done", "1", "--force"]);
     assert_eq!(refused.status.code(), Some(2));
     insta::assert_snapshot!(said(&sandbox, &refused), @r"
-    error: `steadfast task done --force` is for a human, and this is an agent's call
+    error: only a human can run `steadfast task done --force`, and this is an agent's call
 
-    hint: a human runs `steadfast task done --force` in a terminal of their own
+    hint: a human runs `steadfast task done --force` in a separate terminal
     ");
     assert_eq!(task(&sandbox)["status"], "pending");
     sandbox.ok(&["task", "done", "1", "--force"]);
@@ -238,7 +238,7 @@ fn a_check_that_is_made_to_pass_is_no_evidence() {
     insta::assert_snapshot!(said(&sandbox, &refused), @r"
     error: task `1` stays open: its check `npm test` is not what it was when the plan was loaded: package.json script `test` was `vitest run`, is `true`
 
-    hint: put it back, or a human says yes: `steadfast task done 1 --accept-check`
+    hint: restore the check, or a human accepts it: `steadfast task done 1 --accept-check`
     ");
     let accepted = sandbox.as_agent("me", &["task", "done", "1", "--accept-check"]);
     assert_eq!(accepted.status.code(), Some(2), "only a human says yes");
@@ -265,7 +265,7 @@ fn a_check_that_hangs_is_ended_at_its_limit() {
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
     error: task `1` stays open: `trap '' TERM; sleep 300` ran into its time limit (ended at its time limit of 1 s)
 
-    hint: `steadfast task done 1` checks it again
+    hint: `steadfast task done 1` runs the check again
     ");
 }
 

@@ -29,12 +29,12 @@ fn an_unknown_key_is_answered_with_those_near_it() {
     let (code, said) = sandbox.fails(&["config", "set", "stop.maxidle", "5"]);
     assert_eq!(code, 64);
     insta::assert_snapshot!(said, @r"
-    error: there is no key `stop.maxidle`
+    error: unknown key `stop.maxidle`
 
-    hint: near it: `stop.max_idle`, `stop.max_cycles`, `stop.enabled`; `steadfast config show` lists every key
+    hint: similar keys: `stop.max_idle`, `stop.max_cycles`, `stop.enabled`; `steadfast config show` lists every key
     ");
     insta::assert_snapshot!(sandbox.fails(&["config", "set", "zzz", "5"]).1, @r"
-    error: there is no key `zzz`
+    error: unknown key `zzz`
 
     hint: `steadfast config show` lists every key
     ");
@@ -50,19 +50,19 @@ fn a_wrong_value_is_answered_with_what_is_expected() {
         said
     };
     insta::assert_snapshot!(said("stop.max_idle", "many"), @r"
-    error: `stop.max_idle` cannot be `many`
+    error: invalid value `many` for `stop.max_idle`
 
-    hint: expected is a whole number from 0 to 4294967295
+    hint: expected a whole number from 0 to 4294967295
     ");
     insta::assert_snapshot!(said("mode.completion", "never"), @r"
-    error: `mode.completion` cannot be `never`
+    error: invalid value `never` for `mode.completion`
 
-    hint: expected is `observe` or `advise` or `enforce`
+    hint: expected `observe` or `advise` or `enforce`
     ");
     insta::assert_snapshot!(said("stop.enabled", "1"), @r"
-    error: `stop.enabled` cannot be `1`
+    error: invalid value `1` for `stop.enabled`
 
-    hint: expected is `true` or `false`
+    hint: expected `true` or `false`
     ");
     said("stop.max_idle", "-1");
     said("stop.max_idle", "5\nmax_cycles = 1");
@@ -77,7 +77,7 @@ fn a_file_that_says_something_wrong_is_named_and_left_alone() {
         let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "5"]);
         assert_eq!(code, 1);
         assert!(said.starts_with(&format!("error: /repo/.git/steadfast/steadfast.toml:{place}: ")), "{said}");
-        assert!(said.contains("hint: nothing was written; mend `/repo/.git/steadfast/steadfast.toml`"), "{said}");
+        assert!(said.contains("hint: nothing was written; fix `/repo/.git/steadfast/steadfast.toml`"), "{said}");
         assert_eq!(fs::read_to_string(local(&sandbox)).unwrap(), text);
     }
 }
@@ -91,7 +91,7 @@ fn a_file_that_cannot_be_read_is_named() {
     insta::assert_snapshot!(said, @r"
     error: cannot read `/repo/.git/steadfast/steadfast.toml`: Is a directory (os error 21)
 
-    hint: nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again
+    hint: nothing was changed; check that the file is writable and that the disk is not full, and try again
     ");
 }
 
@@ -104,7 +104,7 @@ fn a_file_that_cannot_be_written_is_named_and_stays_as_it_was() {
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
     error: cannot write `/repo/.git/steadfast/steadfast.toml`: File too large (os error 27)
 
-    hint: nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again
+    hint: nothing was changed; check that the file is writable and that the disk is not full, and try again
     ");
     assert_eq!(fs::read_to_string(local(&sandbox)).unwrap(), "# mine\n");
     let left = fs::read_dir(sandbox.place().state).unwrap().flatten().map(|file| file.file_name());
@@ -119,9 +119,9 @@ fn without_a_home_your_own_settings_have_no_place() {
     let output = command.env("XDG_STATE_HOME", sandbox.home()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
-    error: `HOME` is not set, so there is nowhere to keep your settings
+    error: `HOME` is not set, so there is no place for your settings
 
-    hint: set `HOME`, or `XDG_CONFIG_HOME` to a folder of yours
+    hint: set `HOME`, or set `XDG_CONFIG_HOME` to a folder that you can write
     ");
 }
 
@@ -134,7 +134,7 @@ fn each_layer_is_its_own_file_and_an_override_is_said_aloud() {
     let said = sandbox.without_paths(&output.stderr);
     insta::assert_snapshot!(said, @r"
     written to `/repo/steadfast.toml`
-    note: `/repo/.git/steadfast/steadfast.toml` says 5 and comes before the project settings; what was set holds where it does not
+    note: `/repo/.git/steadfast/steadfast.toml` sets this to 5 and overrides the project settings; your value applies only where that file does not set it
     ");
     sandbox.ok(&["config", "set", "privacy.retain_days", "7", "--user"]);
     assert_eq!(
@@ -206,9 +206,9 @@ fn lists_are_set_as_toml_has_them_and_a_wrong_member_is_answered_with_the_right_
         "[stop]\nallow_exit_on = [\"all_complete\", \"needs_user\"]\ncompletion_promises = [\"SHIPPED\"]\n"
     );
     insta::assert_snapshot!(sandbox.fails(&["config", "set", "stop.allow_exit_on", "[\"when_bored\"]"]).1, @r#"
-    error: `stop.allow_exit_on` cannot be `["when_bored"]`
+    error: invalid value `["when_bored"]` for `stop.allow_exit_on`
 
-    hint: expected is a list like `["a", "b"]`, each `all_complete` or `all_blocked` or `context_checkpoint` or `needs_user`
+    hint: expected a list like `["a", "b"]`, each `all_complete` or `all_blocked` or `context_checkpoint` or `needs_user`
     "#);
 }
 

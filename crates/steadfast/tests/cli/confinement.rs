@@ -82,10 +82,10 @@ fn how_the_check_ends_in_there_is_how_it_ended() {
     let said = complaint(&session.closes(&state(), Some(&session.codex)));
     insta::assert_snapshot!(said, @r"
     error: task `1` stays open: `echo no; exit 42` exited with 42 (in Codex's sandbox)
-      the end of its output:
+      last lines of output:
         no
 
-    hint: `steadfast task done 1` checks it again
+    hint: `steadfast task done 1` runs the check again
     ");
 }
 

@@ -41,17 +41,17 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     );
     assert!(
         said.replace("\n                   ", " ")
-            .contains("`NEXT.md` was created while the plan gate is closed. It is taken away"),
+            .contains("`NEXT.md` was created while the plan gate is closed. It is removed"),
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
-    assert!(said.contains("| The promise of completion does not hold: 2 of 3 tasks are open"), "{said}");
+    assert!(said.contains("| You promised completion, but 2 of 3 tasks are open"), "{said}");
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");
     assert!(said.contains("Without Steadfast: 1 of 3 tasks done, and the words \"I've made good progress"), "{said}");
     assert!(said.contains("\nWith Steadfast: 3 of 3 tasks done, each by its check, after 2 refusals.\n"), "{said}");
     assert!(said.contains("| The human said: \"Do the tasks, but don't commit\". `git commit` is not run."), "{said}");
     assert_eq!(said.matches("tells the agent: This leads away from the goal: `site/menu.css`").count(), 1, "{said}");
-    assert!(said.contains("\nAnd it did what it was asked for: told 2 times"), "{said}");
+    assert!(said.contains("\nAnd it stayed on scope: Steadfast told it 2 times"), "{said}");
     assert!(said.contains("spec score 10 of 10") && said.contains("wave 2 of 3: 1.1, 1.2"), "{said}");
     assert!(said.contains("- 1.3: ✓ Describe the lists") && said.contains("</loop-complete>"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");

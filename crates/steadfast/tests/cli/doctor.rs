@@ -141,7 +141,10 @@ fn people_read_a_summary_and_then_the_worst_first() {
     fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idel = 3\n").unwrap();
     let output = sandbox.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: 1 error found\n\nhint: each says above what to do\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: 1 error found\n\nhint: each problem above names its fix\n"
+    );
     let said = sandbox.without_paths(&output.stdout);
     let (summary, rest) = said.split_once("\n\n").unwrap();
     assert!(summary.starts_with("4 findings: 1 error, "), "{said}");
@@ -242,9 +245,9 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     ");
     std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
     assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
-    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: wired."));
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: set up."));
     assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
-    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already wired, nothing to change"));
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already set up, nothing to change"));
 }
 
 #[test]
@@ -491,7 +494,7 @@ fn an_agent_may_look_and_not_mend() {
     assert_eq!(sandbox.as_agent("s-1", &["doctor"]).status.code(), Some(0));
     let output = sandbox.as_agent("s-1", &["doctor", "--fix"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`steadfast doctor --fix` is for a human"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("only a human can run `steadfast doctor --fix`"));
 }
 
 #[test]

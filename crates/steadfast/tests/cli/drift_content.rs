@@ -56,7 +56,7 @@ fn the_same_lines_changed_to_and_fro_are_told_of() {
     let around = |line: &str| format!("fn renewal() {{\n    {line}\n}}");
     assert_eq!(sandbox.replace("two", file, &around(long), &around(short)), "");
     let told = sandbox.replace("three", file, short, long);
-    assert!(told.contains("The same lines were changed to and fro 3 times."), "{told}");
+    assert!(told.contains("The same lines were changed back and forth 3 times."), "{told}");
 }
 
 #[test]

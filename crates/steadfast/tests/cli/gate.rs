@@ -126,27 +126,27 @@ fn a_lock_in_a_terminal_is_the_checkouts_and_expires() {
     assert_eq!(sandbox.position(), nothing);
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "lock"])), @r"
     the plan gate of this checkout is closed
-    not written until a human says yes: .tdd-progress.md
-    it opens by itself at TIME
-    `steadfast plan propose FILE` keeps a draft for the human to read
+    protected until a human approves a plan: .tdd-progress.md
+    the gate opens by itself at TIME
+    `steadfast plan propose FILE` stores a draft for the human to read
     ");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     the plan gate of this checkout is closed until TIME at the latest: .tdd-progress.md cannot be written
-    no plan is loaded or drafted; `steadfast plan propose FILE` keeps a draft for a human to read
+    no plan is loaded or drafted; `steadfast plan propose FILE` stores a draft for a human to read
     ");
     let expected = json!({"plan": null, "hash": null, "approval": "not_required", "gate": "locked", "open": 0, "done": 0,
         "blocked": 0});
     assert_eq!(sandbox.position(), expected);
-    assert!(sandbox.ok(&["plan", "lock"]).starts_with("the plan gate of this checkout is closed already\n"));
+    assert!(sandbox.ok(&["plan", "lock"]).starts_with("the plan gate of this checkout was already closed\n"));
     for session in ["one", "other"] {
         assert!(sandbox.write_tool(session, ".tdd-progress.md").contains("\"deny\""), "{session}");
         assert!(!sandbox.write_tool(session, "src/a.rs").contains("\"deny\""), "{session}");
     }
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "unlock"])), @r"
-    the plan gate of this checkout is open; nothing is approved by that
+    the plan gate of this checkout is open; no plan is approved
     ");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "unlock"])), @r"
-    the plan gate is open already
+    the plan gate is already open
     ");
     assert!(!sandbox.write_tool("one", ".tdd-progress.md").contains("\"deny\""));
     assert_eq!(sandbox.state("one").gate, None);
@@ -157,8 +157,8 @@ fn a_lock_in_an_agents_call_is_its_sessions() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(plain(&sandbox.agent(&["plan", "lock", "--why", "research\nfirst"]).1), @r"
     the plan gate of session me is closed
-    not written until a human says yes: .tdd-progress.md
-    `steadfast plan propose FILE` keeps a draft for the human to read
+    protected until a human approves a plan: .tdd-progress.md
+    `steadfast plan propose FILE` stores a draft for the human to read
     ");
     assert_eq!(sandbox.state("me").gate.map(|gate| gate.expires_at), Some(None));
     assert!(sandbox.write_tool("me", ".tdd-progress.md").contains("\"deny\""));
@@ -185,7 +185,7 @@ fn only_a_human_opens_it() {
     for command in [&["plan", "approve"][..], &["plan", "approve", "--yes"], &["plan", "reject"], &["plan", "unlock"]] {
         let (code, said) = sandbox.agent(command);
         assert_eq!(code, 2, "{said}");
-        assert!(said.starts_with(&format!("error: `steadfast plan {}` is for a human", command[1])), "{said}");
+        assert!(said.starts_with(&format!("error: only a human can run `steadfast plan {}`", command[1])), "{said}");
     }
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }

@@ -99,7 +99,7 @@ fn what_is_not_understood_is_said() {
     sandbox.prompted("hi");
     let (code, said) = sandbox.fails(&["goal", "forbid", "the colour blue"]);
     assert_eq!(code, 1);
-    assert!(said.contains("`the colour blue` is not understood: nothing was forbidden"), "{said}");
+    assert!(said.contains("no constraint found in `the colour blue`; nothing was forbidden"), "{said}");
     let (code, said) = sandbox.fails(&["goal", "allow", "7"]);
     assert_eq!(code, 1);
     assert!(said.contains("session s-1 has no constraint 7") && said.contains("`steadfast goal show`"), "{said}");

@@ -80,8 +80,8 @@ fn a_line_that_is_no_question_is_named() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(said, @r#"
-    error: line 1 is no `{"command", "protect": […]}`: invalid type: integer `7`, expected a string at line 1 column 13
+    error: line 1 is not `{"command", "protect": […]}`: invalid type: integer `7`, expected a string at line 1 column 13
 
-    hint: every line is one object: `{"command": "rm a", "protect": ["a"]}`; what came before it is answered
+    hint: every line is one object: `{"command": "rm a", "protect": ["a"]}`; the lines before it have their verdicts
     "#);
 }

@@ -116,7 +116,7 @@ fn what_a_script_removed_is_back_after_the_call_and_told_to_both() {
         let human = said["systemMessage"].as_str().unwrap_or_default();
         let agent = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
         for text in [human, agent] {
-            assert!(text.contains("This call removed") && text.contains("It is back as it was."), "{line}: {said}");
+            assert!(text.contains("This call removed") && text.contains("Steadfast put it back."), "{line}: {said}");
         }
     }
     assert_eq!(ran(&sandbox, "true; make --version >/dev/null"), Value::Null);

@@ -76,7 +76,7 @@ fn an_agent_writes_down_what_it_learned_and_a_human_says_what_is_so() {
     let add =
         ["learn", "add", "npm ci hangs", "--kind", "failure", "--why", "no proxy", "--file", "./web/package.json"];
     assert_eq!(sandbox.by_agent(&add), "learning 1: npm ci hangs (open until a human confirms or dismisses it)\n");
-    assert_eq!(sandbox.by_agent(&add), "learning 1 says that already: npm ci hangs (open, 60 %)\n");
+    assert_eq!(sandbox.by_agent(&add), "already known as learning 1: npm ci hangs (open, 60 %)\n");
     assert_eq!(sandbox.ok(&["learn", "add", "Ask before a release"]), "learning 2: Ask before a release (confirmed)\n");
     assert_eq!(
         as_just_now(&sandbox.ok(&["learn", "list"])),
@@ -109,15 +109,15 @@ fn only_a_human_confirms_or_dismisses() {
     sandbox.by_agent(&["learn", "add", "npm ci hangs"]);
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "confirm", "1"]), @r"
     exit 2
-    error: `steadfast learn confirm` is for a human, and this is an agent's call
+    error: only a human can run `steadfast learn confirm`, and this is an agent's call
 
-    hint: a human runs `steadfast learn confirm` in a terminal of their own
+    hint: a human runs `steadfast learn confirm` in a separate terminal
     ");
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "dismiss", "1"]), @r"
     exit 2
-    error: `steadfast learn dismiss` is for a human, and this is an agent's call
+    error: only a human can run `steadfast learn dismiss`, and this is an agent's call
 
-    hint: a human runs `steadfast learn dismiss` in a terminal of their own
+    hint: a human runs `steadfast learn dismiss` in a separate terminal
     ");
     let input = json!({"command": "steadfast learn confirm 1"});
     let call = json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": input});
@@ -132,13 +132,13 @@ fn what_a_human_dismissed_an_agent_does_not_bring_back() {
     sandbox.ok(&["learn", "dismiss", "1"]);
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "add", "NPM ci hangs"]), @r"
     exit 2
-    error: learning 1 says the same, and a human dismissed it
+    error: a human dismissed this already, as learning 1
 
-    hint: if it is so after all, a human runs `steadfast learn confirm 1`
+    hint: if it is true after all, a human runs `steadfast learn confirm 1`
     ");
     assert_eq!(
         sandbox.ok(&["learn", "add", "npm ci hangs"]),
-        "learning 1 says that already: npm ci hangs (confirmed, 100 %)\n"
+        "already known as learning 1: npm ci hangs (confirmed, 100 %)\n"
     );
 }
 
@@ -147,41 +147,41 @@ fn a_learning_that_says_nothing_or_too_much() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", " \n"]), @r"
     exit 64
-    error: a learning says something, and this one is empty
+    error: the learning is empty
 
-    hint: `steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next
+    hint: `steadfast learn add TEXT --why TEXT --file PATH` records a learning about a file
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", &"x".repeat(501)]), @r"
     exit 64
-    error: a learning has 501 characters, and 500 is the most
+    error: a learning has 501 characters; the limit is 500
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--why", &"x".repeat(1_001)]), @r"
     exit 64
-    error: the reason of a learning has 1001 characters, and 1000 is the most
+    error: the reason for a learning has 1001 characters; the limit is 1000
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", &"x".repeat(4_097)]), @r"
     exit 64
-    error: a path of a learning has 4097 characters, and 4096 is the most
+    error: a path of a learning has 4097 characters; the limit is 4096
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", ""]), @r"
     exit 64
     error: a path is empty
 
-    hint: `--file PATH` names a file or folder
+    hint: give the path of a file or folder: `--file PATH`
     ");
     let mut many = vec!["learn", "add", "x"];
     many.extend(["--file", "f"].repeat(21));
     insta::assert_snapshot!(sandbox.refuses(&many), @r"
     exit 64
-    error: a learning names 21 files, and 20 is the most
+    error: a learning names 21 files; the limit is 20
 
-    hint: a folder stands for what is in it: `--file src/auth/`
+    hint: a folder covers all its files: `--file src/auth/`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--kind", "mood"]), @r"
     exit 64
@@ -194,7 +194,7 @@ fn a_learning_that_says_nothing_or_too_much() {
     exit 1
     error: there is no learning 7
 
-    hint: `steadfast learn list` shows them with their numbers
+    hint: `steadfast learn list` shows the learnings with their ids
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "dismiss", "seven"]), @r"
     exit 64
@@ -202,7 +202,7 @@ fn a_learning_that_says_nothing_or_too_much() {
 
     For more information, try '--help'.
     ");
-    assert_eq!(sandbox.run(&["learn", "list"]).stderr, b"nothing was learned yet\n");
+    assert_eq!(sandbox.run(&["learn", "list"]).stderr, b"no learnings yet\n");
 }
 
 #[test]
@@ -223,9 +223,9 @@ fn when_nobody_looks_at_them_there_is_an_end_to_learning() {
     }
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "add", "One more"]), @r"
     exit 1
-    error: 500 learnings are open, and that is the most: nobody has looked at them yet
+    error: 500 learnings are open, and the limit is 500: a human has to confirm or dismiss some of them first
 
-    hint: a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`
+    hint: a human reads them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `steadfast learn dismiss ID`
     ");
 }
 
@@ -297,7 +297,7 @@ fn a_path_is_meant_from_where_one_is() {
         "done: edit src/auth/token.rs, 3 days ago (same folder)\n"
     );
     let none = sandbox.run(&["recall", "--file", "/elsewhere/token.rs"]);
-    assert_eq!((none.stdout, none.stderr), (Vec::new(), b"nothing is remembered that has to do with it\n".to_vec()));
+    assert_eq!((none.stdout, none.stderr), (Vec::new(), b"no related learnings, steps or decisions\n".to_vec()));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_question_without_words() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.refuses(&["recall"]), @r"
     exit 64
-    error: there is nothing to recall by: neither words nor a file
+    error: no words and no file given
 
     hint: `steadfast recall login token`, or `steadfast recall --file src/auth.rs`
     ");
@@ -313,7 +313,7 @@ fn a_question_without_words() {
     exit 64
     error: a path is empty
 
-    hint: `--file PATH` names a file or folder
+    hint: give the path of a file or folder: `--file PATH`
     ");
 }
 

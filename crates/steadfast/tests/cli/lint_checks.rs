@@ -75,7 +75,7 @@ fn lint_mentions_phases_that_need_not_wait() {
              ## Phase 2: Right\n{second}\n- [ ] 2.1 Sew\n{files}  - verify: `false`\n"
         )
     };
-    let hint = "`Phase 2: Right` waits for the phase before it and shares no files with it; `Depends on: none`";
+    let hint = "`Phase 2: Right` waits for the previous phase but shares no files with it; with `Depends on: none`";
     for (what, second, files, is_said) in [
         ("other files", "", "  - files: `right/sew.rs`\n", true),
         ("the same file", "", "  - files: `left/cut.rs`\n", false),

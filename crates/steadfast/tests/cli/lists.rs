@@ -90,7 +90,7 @@ fn loading_again_takes_over_what_was_done_since_and_reopens_nothing() {
     sandbox.ok(&["task", "start", "1.1"]);
     sandbox.write("openspec/changes/greet/tasks.md", TASKS.replace("- [ ] 1.2", "- [x] 1.2"));
     let said = sandbox.ok(&load);
-    assert!(said.contains("nothing in it changed\ntaken over: 1 done, as `claimed`\n"), "{said}");
+    assert!(said.contains("is already loaded and unchanged\ntaken over: 1 done, as `claimed`\n"), "{said}");
     assert_eq!(
         stands(&sandbox, &["1.1", "1.2", "2.1"]),
         ["1.1 in_progress claimed", "1.2 done claimed", "2.1 done forced"]
@@ -119,7 +119,7 @@ fn an_agents_list_does_not_close_what_has_a_check() {
     let sandbox = with("SPEC.json", spec);
     let output = sandbox.as_agent("s1", &["plan", "load", "SPEC.json"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("1 task was done there and has a check: it stays open until that passes"), "{said}");
+    assert!(said.contains("1 task was done there, but stays open here until its check passes"), "{said}");
     assert_eq!(stands(&sandbox, &["1", "2"]), ["1 pending -", "2 done claimed"]);
     let sandbox = with("SPEC.json", spec);
     sandbox.ok(&["plan", "load", "SPEC.json"]);

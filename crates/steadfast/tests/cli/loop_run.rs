@@ -146,7 +146,7 @@ fn a_blocker_is_mended_and_looked_at_again() {
 fn a_human_who_is_there_may_take_a_blocker_as_it_is() {
     let title = "Raise a wall [sim:blocker]";
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
-    let (code, said) = sandbox.at_terminal(&LOOP.join(" "), "mend it, waive it or defer it?", "w it is a trial\n");
+    let (code, said) = sandbox.at_terminal(&LOOP.join(" "), "fix it, waive it or defer it?", "w it is a trial\n");
     assert_eq!(code, 0, "{said}");
     let (looped, reviews) = last(&sandbox);
     assert_eq!((thorough(&reviews), looped.ended), (vec![(1, true)], Some(LoopEnd::Complete)));
@@ -176,7 +176,7 @@ fn a_review_that_invents_findings_holds_nothing_up() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("dropped that named no place in the change"), "{}", said(&output));
+    assert!(said(&output).contains("dropped without a place in the change"), "{}", said(&output));
 }
 
 #[test]
@@ -185,12 +185,12 @@ fn experts_who_answer_nonsense_are_no_review() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+    assert!(said(&output).contains("the review failed: no readable answer"), "{}", said(&output));
     // However often nobody answers, no round is used up, and the loop is not capped.
     for _ in 0..3 {
         let output = sandbox.run(&["resume", "--host", "sim"]);
         assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-        assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+        assert!(said(&output).contains("the review failed: no readable answer"), "{}", said(&output));
     }
     let (looped, reviews) = last(&sandbox);
     assert_eq!((looped.ended, looped.rounds, thorough(&reviews)), (None, 0, vec![]));
@@ -202,7 +202,7 @@ fn a_review_that_never_ends_is_ended() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\nexpert_time = \"1s\"\n");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+    assert!(said(&output).contains("the review failed: no readable answer"), "{}", said(&output));
 }
 
 /// Its run is over then, so nobody's process says that it goes on.
@@ -215,10 +215,10 @@ fn a_loop_that_is_reviewed_is_not_reviewed_by_another_at_the_same_time() {
     assert_eq!(looped.stage, Stage::Review);
     let turn = lock_loop(&sandbox.place(), &looped.id).unwrap().unwrap();
     let (code, said) = sandbox.fails(&["resume"]);
-    assert_eq!((code, said.contains(&format!("loop {} is under way", looped.id))), (1, true), "{said}");
+    assert_eq!((code, said.contains(&format!("loop {} is already running", looped.id))), (1, true), "{said}");
     drop(turn);
     let (_, said) = sandbox.fails(&["resume"]);
-    assert!(said.contains("goes on in the stage review"), "{said}");
+    assert!(said.contains("continues in stage review"), "{said}");
 }
 
 /// The agents that were sent to meet it did not, and nothing else closed its task.
@@ -272,7 +272,7 @@ fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("1.2: 2 experts say what to do differently"), "{}", said(&output));
+    assert!(said(&output).contains("1.2: 2 experts gave advice for the next attempt"), "{}", said(&output));
     let (looped, _) = last(&sandbox);
     let tasks = ledger(&sandbox).tasks(&looped.plan.unwrap()).unwrap();
     let noted =
@@ -281,7 +281,7 @@ fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
     let off = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\npanel = false\n");
     let output = off.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(!said(&output).contains("experts say"), "{}", said(&output));
+    assert!(!said(&output).contains("experts gave advice"), "{}", said(&output));
 }
 
 /// Where a loop is: its stage, and how many of its tasks are done.
@@ -330,14 +330,14 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     let before = last(&sandbox).0.id;
     let (code, said) = sandbox.fails(&LOOP);
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("is not finished") && said.contains("--fresh"), "{said}");
+    assert!(said.contains("is unfinished") && said.contains("--fresh"), "{said}");
     assert_eq!(last(&sandbox).0.id, before);
     // What is printed is not begun: nobody was sent anywhere.
     let before = last(&sandbox).0;
     let printed = sandbox.run(&["resume", "--print"]);
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "steadfast resume\n");
     let explained = String::from_utf8_lossy(&printed.stderr);
-    assert!(explained.contains(&format!("loop {} goes on in the stage ", before.id)), "{explained}");
+    assert!(explained.contains(&format!("loop {} continues in stage ", before.id)), "{explained}");
     assert_eq!(last(&sandbox).0, before);
     sandbox.ok(&["resume", "--give-up"]);
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));

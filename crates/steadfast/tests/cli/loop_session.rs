@@ -174,9 +174,9 @@ fn resume_names_what_is_blocked() {
     sandbox.ok(&["plan", "load", "SPEC.md"]);
     sandbox.ok(&["task", "block", "1.0", "--why", "nobody decided it"]);
     insta::assert_snapshot!(sandbox.fails(&["resume"]).1, @r"
-    error: there is nothing to go on with: 1 task is blocked: 1.0 (nobody decided it); 1 task waits for them
+    error: nothing to continue: 1 task is blocked: 1.0 (nobody decided it); 1 task depends on them
 
-    hint: `steadfast task unblock 1.0` gives it back; `steadfast task list` shows all
+    hint: `steadfast task unblock 1.0` reopens it; `steadfast task list` shows all
     ");
     let sandbox = Sandbox::in_loop();
     sandbox.to_executing();
@@ -187,11 +187,11 @@ fn resume_names_what_is_blocked() {
     let (code, said) = sandbox.fails(&["resume", "--print"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(sandbox.without_id(&said), @r"
-    error: there is nothing to go on with: loop L (stage executing): 2 tasks are blocked: 1.0 (no key), 1.1 (no key)
+    error: nothing to continue: loop L (stage executing): 2 tasks are blocked: 1.0 (no key), 1.1 (no key)
 
-    hint: `steadfast task unblock 1.0` gives it back; `steadfast task list` shows all
+    hint: `steadfast task unblock 1.0` reopens it; `steadfast task list` shows all
 
-    hint: `steadfast loop advance review` goes on without them
+    hint: `steadfast loop advance review` continues without them
     ");
 }
 
@@ -218,7 +218,7 @@ fn an_unlimited_number_is_none_and_a_wrong_one_is_said_plainly() {
     for command in [&["loop", "start", "SPEC.md"][..], &["run", "SPEC.md"], &["resume"]] {
         let (code, said) = sandbox.fails(&[command, &["--max-iterations", "0"]].concat());
         assert_eq!(code, 64, "{said}");
-        assert!(said.contains("`0` is not a number from 1 on, and not `none` for no limit"), "{said}");
+        assert!(said.contains("`0` is not a number of 1 or more, and not `none` for no limit"), "{said}");
     }
     sandbox.ok(&["loop", "start", "SPEC.md", "--max-iterations", "none", "--budget", "none"]);
     assert_eq!(sandbox.unfinished().limits, LoopLimits::default());
@@ -306,7 +306,7 @@ fn a_run_in_words_asks_at_a_terminal_and_refuses_without_one() {
     let (code, said) = sandbox.at_terminal(call, "> ", "pages open at once\nsrc/page.rs\n\n\n\n");
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("done: Which command"), "{said}");
-    assert!(said.contains("not clear enough to begin: 4 of 10"), "{said}");
+    assert!(said.contains("not clear enough: 4 of 10 points"), "{said}");
     assert!(sandbox.unfinished().request.contains("## Goal\n- pages open at once"));
 }
 

@@ -108,7 +108,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     let (code, said) = sandbox.loop_fails(&["start", "Make the app faster."]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    error: the request is not clear enough to begin: 0 of 10, and 5 is the least
+    error: the request is not clear enough: 0 of 10 points, at least 5 are required
 
     hint: outcome: What can somebody do afterwards, or what does the program do, that is not so today?
 
@@ -120,9 +120,9 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
 
     hint: done: Which command or which list shows that it is finished?
 
-    hint: `steadfast loop start TEXT` with the answers in it begins anew
+    hint: add the answers to the request, and run `steadfast loop start TEXT` again
 
-    hint: a human takes it as it is with `steadfast loop override --why REASON`
+    hint: a human accepts the request with `steadfast loop override --why REASON`
     ");
     let (alone, _) = sandbox.loop_as_agent("nobody", &["start", "Make the app faster."]);
     // Somebody answered a dialog in this one.
@@ -131,7 +131,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     let (attended, said) = sandbox.loop_as_agent("me", &["start", "Make the app faster."]);
     assert_eq!((alone, attended), (2, 3), "{said}");
     let (code, said) = sandbox.at_terminal("loop start 'Make the app faster.'", "> ", "\n\n\n\n\n");
-    assert_eq!((code, said.contains("not clear enough to begin: 0 of 10")), (3, true), "{said}");
+    assert_eq!((code, said.contains("not clear enough: 0 of 10 points")), (3, true), "{said}");
     let (code, said) = sandbox.loop_fails(&["advance", "shape"]);
     assert_eq!(code, 2);
     assert!(said.contains("not clear enough: 0 of 10"), "{said}");
@@ -151,7 +151,7 @@ fn a_human_takes_an_unclear_request_as_it_is_and_an_agent_does_not() {
     let sandbox = Sandbox::new();
     sandbox.loop_fails(&["start", "Make the app faster."]);
     let (code, said) = sandbox.loop_as_agent("me", &["override", "--why", "because"]);
-    assert_eq!((code, said.contains("is for a human")), (2, true), "{said}");
+    assert_eq!((code, said.contains("only a human can run")), (2, true), "{said}");
     assert_eq!(sandbox.fails(&["loop", "override", "--why", " "]).0, 64);
     sandbox.ok(&["loop", "override", "--why", "a trial"]);
     let status = sandbox.loop_json(&["status"]);
@@ -171,11 +171,11 @@ fn a_loop_that_is_not_finished_is_offered() {
     insta::assert_snapshot!(said, @r"
     error: loop L is not finished: Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Do not push to main. Done when `make check` exits 0. (intent)
 
-    hint: `steadfast loop start --resume` goes on with it
+    hint: `steadfast loop start --resume` continues it
 
-    hint: `steadfast loop start --fresh TEXT` puts it away and begins another; a human does that
+    hint: `steadfast loop start --fresh TEXT` archives it and starts another; only a human can run this
 
-    hint: `steadfast loop status` shows how it stands
+    hint: `steadfast loop status` shows its status
     ");
 
     let resumed = sandbox.ok(&["loop", "start", "--resume"]);
@@ -258,7 +258,7 @@ fn a_shape_keeps_what_request_and_spec_say_and_says_what_no_call_shows() {
     sandbox.ok(&["loop", "advance", "shape"]);
     let output = sandbox.run(&["loop", "shape", "SPEC.md"]);
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("\"Be kind to the reader\" is no single action"),
+        String::from_utf8_lossy(&output.stderr).contains("\"Be kind to the reader\" is not a single action"),
         "{output:?}"
     );
     insta::assert_snapshot!(sandbox.page("SHAPE.md"), @r"
@@ -290,7 +290,7 @@ fn from_decompose_on_only_a_human_changes_the_shape() {
     let sandbox = Sandbox::executing();
     sandbox.write("SPEC.md", SPEC.replace("- Don't touch migrations/.\n", ""));
     let (code, said) = sandbox.loop_as_agent("me", &["shape", "SPEC.md"]);
-    assert_eq!((code, said.contains("changed by a human")), (2, true), "{said}");
+    assert_eq!((code, said.contains("only a human can change its must-nots")), (2, true), "{said}");
     let (code, _) = sandbox.loop_as_agent("me", &["archive"]);
     assert_eq!(code, 2);
 }

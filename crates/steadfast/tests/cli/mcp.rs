@@ -210,10 +210,10 @@ fn what_cannot_be_done_is_told_to_the_model() {
     for (tool, arguments, expected) in [
         ("task_done", json!({}), "error: `id` is missing"),
         ("task_block", json!({"id": "1", "why": "  "}), "error: `why` is empty"),
-        ("task_add", json!({"title": "a", "check": "true"}), "error: there is no argument `check`"),
-        ("task_list", json!({"json": true}), "error: there is no argument `json`"),
+        ("task_add", json!({"title": "a", "check": "true"}), "error: unknown argument `check`"),
+        ("task_list", json!({"json": true}), "error: unknown argument `json`"),
     ] {
-        let hint = "the schema of the tool says what its arguments are";
+        let hint = "the schema of the tool lists its arguments";
         assert_eq!(complaint(&server.call(tool, arguments)), format!("{expected}\n\nhint: {hint}"));
     }
     for params in [

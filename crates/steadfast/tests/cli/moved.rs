@@ -70,7 +70,7 @@ fn a_moved_repository_keeps_its_plan_and_what_was_done() {
     // Once it is told; and loading the spec again begins nothing anew.
     assert!(!there.run(&["status"]).1.contains("came along"));
     let (_, said) = there.run(&["plan", "load", "SPEC.md"]);
-    assert!(said.contains("is loaded already, and nothing in it changed"), "{said}");
+    assert!(said.contains("is already loaded and unchanged"), "{said}");
     assert!(there.run(&["task", "done", "1.2"]).0);
     assert_eq!(there.counts(), (3, 3));
 }

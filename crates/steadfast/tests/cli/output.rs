@@ -73,8 +73,8 @@ fn a_full_disk_is_named_and_no_panic() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
         assert!(
             said.ends_with(
-                "error: cannot write to standard output: No space left on device (os error 28)\n\nhint: free some space or \
-                 send the output elsewhere; `steadfast status` shows how things stand\n"
+                "error: cannot write to standard output: No space left on device (os error 28)\n\nhint: free disk space or \
+                 redirect the output; `steadfast status` shows the current state\n"
             ),
             "{arguments:?}: {said}"
         );

@@ -97,7 +97,7 @@ fn a_plan_is_loaded_and_loading_it_again_changes_nothing() {
     ");
     sandbox.ok(&["task", "start", "1.0"]);
     insta::assert_snapshot!(sandbox.ok(&["plan", "load", "SPEC.json"]), @r"
-    plan greeting is loaded already, and nothing in it changed
+    plan greeting is already loaded and unchanged
     decisions are in .steadfast/decisions/greeting.md
     ");
     assert_eq!(sandbox.stands("1.0"), is("in_progress", "-"));
@@ -108,7 +108,7 @@ fn one_file_is_one_plan_however_it_is_named() {
     let sandbox = loaded();
     let full = sandbox.root().join("SPEC.json");
     for name in ["./SPEC.json", full.to_str().unwrap()] {
-        assert!(sandbox.ok(&["plan", "load", name]).starts_with("plan greeting is loaded already"), "{name}");
+        assert!(sandbox.ok(&["plan", "load", name]).starts_with("plan greeting is already loaded"), "{name}");
     }
     assert_eq!(sandbox.json(&["plan", "show"])["spec"], "SPEC.json");
 }
@@ -136,7 +136,7 @@ fn a_spec_that_changed_keeps_what_did_not() {
     sandbox.ok(&["task", "block", "3.1.1", "--why", "nobody speaks it"]);
     sandbox.write("SPEC.json", SPEC.replace("grep -q hello greet.txt", "grep -q hallo greet.txt"));
     insta::assert_snapshot!(sandbox.ok(&["plan", "load", "SPEC.json"]), @r"
-    plan greeting-2: 13 tasks, 5 of which keep their status; the plan before it is put away
+    plan greeting-2: 13 tasks, 5 of which keep their status; the previous plan is archived
     decisions are in .steadfast/decisions/greeting-2.md
     ");
     assert_eq!(sandbox.stands("1.0"), is("done", "forced"));
@@ -156,7 +156,7 @@ fn an_agent_may_not_change_what_a_human_loaded() {
     insta::assert_snapshot!(said, @r"
     error: `SPEC.json` is loaded as plan `greeting` and has changed since: a human loads it again
 
-    hint: a human runs `steadfast plan load SPEC.json`; what did not change keeps its status
+    hint: a human runs `steadfast plan load SPEC.json`; unchanged tasks keep their status
     ");
     assert_eq!(sandbox.agent(&["plan", "load", "./SPEC.json"]).0, 3);
     assert_eq!(sandbox.task("1.1a")["verify"], "grep -q hello greet.txt");
@@ -241,7 +241,7 @@ fn a_plan_is_shown_with_its_phases_and_where_its_loops_are() {
         ]
     );
     sandbox.ok(&["task", "done", "3.3.1"]);
-    assert!(sandbox.ok(&["plan", "show"]).contains("  through; 2 of 3 items completed, 1 failed\n"));
+    assert!(sandbox.ok(&["plan", "show"]).contains("  finished; 2 of 3 items completed, 1 failed\n"));
     assert_eq!(sandbox.json(&["plan", "show"])["loops"][0]["position"], 3);
 }
 
@@ -268,14 +268,14 @@ fn a_plan_is_put_away_with_its_decisions_by_a_human() {
     let (code, said) = sandbox.agent(&["plan", "clear"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    error: `steadfast plan clear` is for a human, and this is an agent's call
+    error: only a human can run `steadfast plan clear`, and this is an agent's call
 
-    hint: a human runs `steadfast plan clear` in a terminal of their own
+    hint: a human runs `steadfast plan clear` in a separate terminal
     ");
     let before = sandbox.decisions("greeting");
     let said = sandbox.without_paths(sandbox.ok(&["plan", "clear"]).as_bytes());
     insta::assert_snapshot!(said, @r"
-    plan greeting is put away; its tasks and their evidence are kept
+    plan greeting is archived; its tasks and evidence are kept
     its decisions are in /repo/.git/steadfast/archive/greeting.md
     ");
     assert!(!sandbox.decisions_file("greeting").exists());
@@ -319,7 +319,7 @@ fn a_decision_is_in_the_file_under_its_phase() {
     insta::assert_snapshot!(sandbox.fails(&["decide", "x", "--why", ""]).1, @r"
     error: a decision says what, and `--why` says why: one of them is empty
 
-    hint: `steadfast decide TEXT --why REASON` keeps it for every session after this one
+    hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
 }
 
@@ -371,9 +371,9 @@ fn a_spec_that_changed_keeps_its_decisions_and_what_was_written_beside_them() {
 fn the_next_session_is_printed_and_only_for_a_human() {
     let sandbox = Sandbox::new().with_ui_skills();
     insta::assert_snapshot!(sandbox.fails(&["resume", "--print"]).1, @r"
-    error: there is nothing to go on with: no task is open in this worktree
+    error: nothing to continue: no task is open in this worktree
 
-    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is
+    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows tasks and sessions
     ");
     sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
     sandbox.ok(&["plan", "load", "SPEC.json"]);
@@ -403,7 +403,7 @@ fn a_note_is_kept_with_its_task_and_added_to() {
     assert_eq!(sandbox.task("1.1")["notes"], "the words are in words.txt\nand in more.txt");
     assert_eq!(sandbox.fails(&["task", "note", "9.9", "x"]).0, 1);
     // A note is no change of the spec.
-    assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is loaded already"));
+    assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is already loaded"));
 }
 
 /// A spec of one phase with these tasks.
@@ -444,9 +444,7 @@ fn the_plans_of_a_worktree_are_listed_and_one_is_put_in_force() {
     assert!(sandbox.ok(&["status"]).contains("First"));
 
     let again = sandbox.ok(&["plan", "load", "B.md"]);
-    assert!(
-        again.starts_with("plan second is loaded already, and nothing in it changed\nplan second is in force now\n")
-    );
+    assert!(again.starts_with("plan second is already loaded and unchanged\nplan second is now in force\n"));
     assert_eq!(sandbox.json(&["plan", "status"])["plan"], "second");
     insta::assert_snapshot!(sandbox.fails(&["plan", "use", "third"]).1, @r"
     error: there is no plan `third` in this worktree
@@ -493,7 +491,7 @@ fn where_plans_are_approved_an_agents_task_says_that_it_waits() {
     sandbox.write("steadfast.toml", "[approval]\nrequired = true\n");
     let output = sandbox.as_agent("s-1", &["task", "add", "More"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(said, "+2 More: blocked until a human says yes (`steadfast task unblock +2`)\n");
+    assert_eq!(said, "+2 More: blocked until a human approves it (`steadfast task unblock +2`)\n");
     sandbox.ok(&["task", "unblock", "+2"]);
     assert_eq!(sandbox.stands("+2"), is("pending", "-"));
 }

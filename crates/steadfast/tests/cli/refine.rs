@@ -169,13 +169,13 @@ fn a_project_does_not_say_what_is_run() {
     let ignored = "`/repo/steadfast.toml` says `drift.refine`, which is ignored there: ";
     assert_eq!(
         sandbox.without_paths(&shown.stderr),
-        format!("note: {ignored}which command is run, your own settings say\n")
+        format!("note: {ignored}only your own settings may name a command to run\n")
     );
     let found = sandbox.without_paths(&sandbox.run(&["doctor"]).stdout);
     assert!(found.contains(&format!("note config-ignored: {ignored}a project does not say what is run\n")), "{found}");
     let (code, said) = sandbox.fails(&["config", "set", "--project", "drift.refine", "true"]);
     assert_eq!(code, 2);
-    assert!(said.contains("is ignored in what is committed with a project"), "{said}");
+    assert!(said.contains("is ignored in a committed `steadfast.toml`"), "{said}");
     // One's own for this repository holds beside it.
     sandbox.ok(&["config", "set", "drift.refine", &format!("touch '{}'", mark.display())]);
     assert!(sandbox.start_refine("1").wait().unwrap().success());

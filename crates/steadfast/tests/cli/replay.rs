@@ -11,7 +11,8 @@ fn every_action_is_a_line_with_the_keys_it_promises() {
     fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["ls", "steadfast off"])).unwrap();
     let said = sandbox.ok(&["replay", "a.jsonl", "--json"]);
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    let reason =
+        "Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.";
     assert_eq!(
         lines,
         [
@@ -34,7 +35,7 @@ fn people_see_what_would_have_been_said() {
     let output = sandbox.run(&["replay", "a.jsonl"]);
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
     2026-03-01T10:00:03Z  integrity (enforce)  deny  Bash steadfast off
-        `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+        Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
     2 actions, 0 steps, 1 verdict
@@ -73,8 +74,8 @@ fn what_nobody_writes_is_said_to_be_so() {
     let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: nobody is known to write a file like `a.jsonl`
+    error: `a.jsonl` is not a Claude Code or Codex transcript
 
-    hint: name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository
+    hint: `steadfast transcript stats` lists the transcripts of this repository
     ");
 }

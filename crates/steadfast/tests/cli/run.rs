@@ -134,7 +134,7 @@ fn a_unit_that_does_not_get_done_waits_for_a_human_and_the_others_go_on() {
     assert_eq!(units(&progress), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(progress["units"][1]["attempts"], 3);
     let report = String::from_utf8(output.stdout).unwrap();
-    assert!(report.contains("1.1") && report.contains("3 attempts in a row came to nothing"), "{report}");
+    assert!(report.contains("1.1") && report.contains("3 attempts in a row failed"), "{report}");
     let status = sandbox.ok(&["status"]);
     assert!(status.contains("needs a human: run r-"), "{status}");
 
@@ -159,7 +159,7 @@ fn a_unit_that_waits_for_a_human_stops_only_what_depends_on_it_and_decisions_tak
     let expected = [("1.1", "blocked"), ("2.1", "done"), ("3.1", "done"), ("4.1", "waiting")];
     assert_eq!(stands, expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("3.0: nothing decided, written down without an agent"), "{said}");
+    assert!(said.contains("3.0: nothing decided, recorded without an agent"), "{said}");
     assert!(!said.contains("3.0 Decisions"), "{said}");
 }
 
@@ -182,7 +182,7 @@ fn an_interrupt_pauses_and_a_resume_goes_on() {
         });
     }
     let (code, said) = sandbox.fails(&["resume"]);
-    assert!(code == 1 && said.contains("is under way, by process"), "{said}");
+    assert!(code == 1 && said.contains("is already running in process"), "{said}");
     let (code, said) = sandbox.fails(&["task", "done", "1.1", "--force"]);
     assert!(code == 2 && said.contains("is worked off by run"), "{said}");
     let asked = Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
@@ -192,7 +192,7 @@ fn an_interrupt_pauses_and_a_resume_goes_on() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("is paused: a human stopped it"), "{said}");
     assert!(said.contains("it does not pause between units; Ctrl-C pauses it"), "{said}");
-    assert!(said.contains("stopping: waits until unit 1.1 has ended; Ctrl-C again ends it at once"), "{said}");
+    assert!(said.contains("stopping: waiting until unit 1.1 has ended; Ctrl-C again ends the run at once"), "{said}");
     assert!(left_behind(&sandbox).is_empty(), "{:?}", left_behind(&sandbox));
 
     let folder =
@@ -221,10 +221,10 @@ fn a_run_that_is_given_up_leaves_its_branch_and_nothing_else() {
     let sandbox = with_spec(&[("1", &[], vec![task("1.1", "false"), task("1.2", "true")])]);
     assert_eq!(sandbox.run(&["run", "SPEC.json", "--host", "sim"]).status.code(), Some(3));
     let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
-    assert!(code == 1 && said.contains("is not over yet"), "{said}");
+    assert!(code == 1 && said.contains("is unfinished"), "{said}");
     let printed = sandbox.ok(&["resume", "--print"]);
     assert!(printed.starts_with("steadfast resume --run r-") && printed.lines().count() == 1, "{printed}");
-    assert!(sandbox.ok(&["resume", "--give-up"]).contains("is over; what landed is on steadfast/r-"));
+    assert!(sandbox.ok(&["resume", "--give-up"]).contains("is over; its merged work is on steadfast/r-"));
     assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
     assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
     assert_eq!(progress(&sandbox)["state"], "stopped");

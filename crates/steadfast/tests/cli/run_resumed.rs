@@ -214,12 +214,12 @@ fn a_run_of_tasks_without_a_check_needs_review() {
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-am", "Another spec"]);
     let (code, said) = sandbox.fails(&RUN);
     assert_eq!(code, 3, "{said}");
-    let words = "needs review: only the agent's word says that these tasks are done: 1.1 Write the parser";
+    let words = "needs review: these tasks have only the agent's claim as evidence: 1.1 Write the parser";
     assert!(said.contains(words), "{said}");
     assert_eq!(last_run(&sandbox).unwrap().state, RunState::NeedsReview);
-    assert!(sandbox.ok(&["status"]).contains("only the agent's word closed 1.1 Write the parser"));
+    assert!(sandbox.ok(&["status"]).contains("1.1 Write the parser closed on the agent's word alone"));
     sandbox.ok(&["task", "done", "1.1", "--force"]);
-    assert!(!sandbox.ok(&["status"]).contains("only the agent's word"));
+    assert!(!sandbox.ok(&["status"]).contains("the agent's word alone"));
 }
 
 /// A check that another unit broke after it had passed.

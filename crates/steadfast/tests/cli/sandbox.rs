@@ -265,7 +265,7 @@ pub(crate) fn write_program(path: &Path, script: &str) {
 
 /// The program under test: `STEADFAST_BINARY`, or the one that Cargo built.
 #[expect(clippy::disallowed_methods, reason = "what `cargo xtask test` says to a test")]
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     std::env::var_os("STEADFAST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_steadfast").into(), PathBuf::from)
 }
 
@@ -276,7 +276,7 @@ pub(crate) fn copy_program(from: &Path, to: &Path) {
 
 /// Whether file systems can be mounted here; otherwise the test is skipped. In CI that is a failure, unless
 /// `STEADFAST_NO_MOUNT` says why they cannot.
-fn may_mount() -> bool {
+pub(crate) fn may_mount() -> bool {
     static CANNOT: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     let cannot = CANNOT.get_or_init(|| {
         let probe = ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"];

@@ -172,7 +172,7 @@ fn of_a_plan_nothing_is_kept_but_the_command_that_is_run() {
     assert!(ran.contains("executed"), "the command ran as it was given: {ran}");
     // Loaded again it is the same plan, though its texts are kept otherwise than they are written.
     let again = told(&sandbox, &["plan", "load", "SPEC.md"]);
-    assert!(again.contains("nothing in it changed"), "{again}");
+    assert!(again.contains("is already loaded and unchanged"), "{again}");
     shown += &sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
     shown += &sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Do the tasks."}));
     shown += &sandbox.hook("Stop", "s-1", json!({"last_assistant_message": "Later.", "stop_hook_active": false}));

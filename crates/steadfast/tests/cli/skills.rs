@@ -86,7 +86,7 @@ fn a_skill_that_somebody_changed_is_named_and_left() {
         let output = sandbox.run(command);
         assert!(output.status.success());
         let said = sandbox.without_paths(&output.stderr);
-        assert_eq!(said, format!("note: `/repo/{SKILL}` is not as `init` writes it, and stays as it is\n"));
+        assert_eq!(said, format!("note: `/repo/{SKILL}` differs from what `init` writes, so it stays as it is\n"));
         assert_eq!(fs::read_to_string(&path).unwrap(), mine);
     }
 }

@@ -84,7 +84,7 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
                done when: a picture that is newer than the change (`--artifact FILE`)
                after: 1.2
       1.3      Tidy up
-               done when: nothing: it closes on the agent's word
+               done when: no check: it closes on the agent's word
                after: 1.0
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
@@ -160,7 +160,7 @@ fn what_does_not_compile_has_no_plan_and_every_error_is_said() {
       |                 ^^^
       = help: `1.2` is there
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     for command in [&["spec", "compile", "SPEC.md", "--json"][..], &["spec", "count", "SPEC.md"]] {
         let output = sandbox.run(command);
@@ -201,7 +201,7 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
     error: 1 error and 3 warnings in `SPEC.md`
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     fs::write(sandbox.root().join("SPEC.md"), GREETING).unwrap();
     insta::assert_snapshot!(sandbox.ok(&["spec", "lint", "SPEC.md"]), @r"
@@ -251,7 +251,7 @@ fn a_spec_is_read_from_standard_input() {
     insta::assert_snapshot!(String::from_utf8(linted.stderr).unwrap(), @r"
     error: 1 error and 3 warnings in `-`
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     let nothing = sandbox.fails(&["spec", "count", "-"]);
     insta::assert_snapshot!(nothing.1, @r"
@@ -262,7 +262,7 @@ fn a_spec_is_read_from_standard_input() {
       | ^
       = help: write what is to be done: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
 }
 

@@ -34,7 +34,7 @@ fn before_anything_happened() {
     /repo on <branch>, nothing changed
     No tasks. `steadfast task add TITLE` adds one.
 
-    No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.
+    No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.
     ");
 }
 
@@ -76,7 +76,7 @@ fn a_session_at_work_paused_off_and_over() {
     /repo on <branch>, 1 file changed
     0 of 2 tasks done, 2 open, 0 blocked; no session works on them
     in progress: 1 One
-    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` goes on with the plan
+    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` continues the plan
 
     claude s-1  ended (other), <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
@@ -97,7 +97,7 @@ fn a_session_that_was_let_go_with_work_left() {
     /repo on <branch>, nothing changed
     0 of 1 tasks done, 1 open, 0 blocked; session s-1 works on them
     in progress: 1 One
-    needs a human: session s-1 was let go as capped with 1 task open, see `steadfast why`; its next prompt arms the stop gate
+    needs a human: session s-1 stopped as capped with 1 task open, see `steadfast why`; its next prompt rearms the stop gate
 
     claude s-1  stopped, capped, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
@@ -118,7 +118,7 @@ fn much_that_waits_for_a_human() {
     /repo on <branch>, 1 file changed
     1 of 9 tasks done, 0 open, 8 blocked; no session works on them
     done: 1 executed
-    changed since they were done: 1
+    stale (files changed after they were done): 1
     needs a human: task 2 is blocked: the key is missing
     needs a human: task 3 is blocked: the key is missing
     needs a human: task 4 is blocked: the key is missing
@@ -127,6 +127,6 @@ fn much_that_waits_for_a_human() {
     needs a human: task 7 is blocked: the key is missing
     needs a human: 2 more, see `steadfast task list`
 
-    No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.
+    No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.
     ");
 }

@@ -85,7 +85,7 @@ fn a_unit_that_names_a_file_of_a_submodule_waits_for_a_human_and_no_agent_is_sen
     let output = sandbox.run(&["run", "SPEC.json", "--host", "sim"]);
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    let why = "it changes the submodule `libs/words`, and a run does not; run it in the submodule itself";
+    let why = "it changes the submodule `libs/words`, which a run cannot change; start a run in the submodule itself";
     assert!(report.contains(why), "{report}");
     let (refused, other) = (unit(&sandbox, "1.1"), unit(&sandbox, "1.2"));
     assert_eq!((&refused["status"], &refused["attempts"]), (&"blocked".into(), &0.into()));
@@ -104,7 +104,7 @@ fn a_unit_that_changes_a_submodule_all_the_same_does_not_land() {
         let output = sandbox.run(&["run", "SPEC.json", "--host", "sim"]);
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(3), "{path}: {said}");
-        assert!(said.contains("a run does not change submodules, and this unit changed libs/words"), "{path}: {said}");
+        assert!(said.contains("a run cannot change submodules, and this unit changed libs/words"), "{path}: {said}");
         let refused = unit(&sandbox, "1.1");
         assert_eq!((&refused["status"], &refused["merged"]), (&"blocked".into(), &Value::Null), "{path}");
         assert_eq!(own(&sandbox), before, "{path}");

@@ -59,7 +59,7 @@ fn errors_name_the_thing_and_the_next_command() {
     let (code, said) = sandbox.fails(&["task", "done", "11"]);
     assert_eq!(code, 1);
     assert!(said.starts_with("error: there is no task `11` in plan `list-"), "{said}");
-    assert!(said.ends_with("; near it: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
+    assert!(said.ends_with("; similar ids: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
     assert_eq!(sandbox.fails(&["task", "frobnicate"]).0, 64);
     assert_eq!(sandbox.fails(&["task", "block", "1", "--why", " "]).0, 64);
     assert_eq!(sandbox.fails(&["task", "add", " "]).0, 64);
@@ -219,7 +219,7 @@ fn the_status_says_where_things_stand_and_what_needs_a_human() {
     0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
     in progress: 1 One
     needs a human: task 3 is blocked: no key
-    needs a human: session s-1 was let go as capped with 2 tasks open, see `steadfast why`; its next prompt arms the stop gate
+    needs a human: session s-1 stopped as capped with 2 tasks open, see `steadfast why`; its next prompt rearms the stop gate
 
     claude s-1  stopped, capped, just now: 0 prompts, 0 tool calls, 3 refusals
     ");

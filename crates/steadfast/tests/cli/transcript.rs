@@ -83,7 +83,7 @@ fn without_a_file_the_sessions_of_this_repository_are_meant() {
     insta::assert_snapshot!(said, @r"
     error: no session of Claude Code or Codex found for `/repo`
 
-    hint: name a transcript, or a folder that holds some
+    hint: give a transcript, or a folder of transcripts
     ");
     let mut command = sandbox.command();
     command.env("CLAUDE_CONFIG_DIR", sandbox.home().join("claude")).env("CODEX_HOME", sandbox.home().join("codex"));
@@ -206,28 +206,28 @@ fn what_is_not_read_is_named_and_the_rest_is_read() {
     assert!(output.status.success());
     assert_eq!(files(&String::from_utf8(output.stdout).unwrap()), ["claude.jsonl"]);
     let aside = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(aside, "`copilot.jsonl` is a session of GitHub Copilot, which is not read yet\n");
+    assert_eq!(aside, "`copilot.jsonl` is a session of GitHub Copilot, which Steadfast cannot read yet\n");
 
     let (code, said) = sandbox.fails(&["transcript", "show", "copilot.jsonl"]);
     assert_eq!(code, 1);
-    assert!(said.contains("error: no session could be read, for the reasons above\n\nhint: "), "{said}");
+    assert!(said.contains("error: cannot read any session, for the reasons above\n\nhint: "), "{said}");
     let (code, said) = sandbox.fails(&["transcript", "stats", "absent.jsonl"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
     error: cannot read `absent.jsonl`: No such file or directory (os error 2)
 
-    hint: name a transcript, or a folder that holds some
+    hint: give a transcript, or a folder of transcripts
     ");
     let (code, said) = sandbox.fails(&["transcript", "find", ""]);
     assert_eq!(code, 64);
     insta::assert_snapshot!(said, @r"
-    error: there is nothing to look for
+    error: the text is empty
 
-    hint: `steadfast transcript find TEXT` looks for what was said, called for or answered
+    hint: `steadfast transcript find TEXT` searches messages, calls and answers of failed calls
     ");
     let output = sandbox.run(&["transcript", "find", "unheard of", "claude.jsonl"]);
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
-    nobody said `unheard of` in 1 session
+    `unheard of` not found in 1 session
     ");
 }
 

@@ -114,7 +114,7 @@ fn a_loaded_plan_keeps_its_tasks_until_a_human_loads_it_again() {
     3
     error: `SPEC.md` is loaded with `1.1a`, whose skills are not installed any more: a human loads it again
 
-    hint: a human runs `steadfast plan load SPEC.md`, which leaves them out
+    hint: a human runs `steadfast plan load SPEC.md`, which leaves out these skills
     ");
     assert_eq!(ids(&sandbox), with);
     // The task can be closed, and says on what ground.

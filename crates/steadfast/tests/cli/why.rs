@@ -258,7 +258,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
     let output = sandbox.run(&["why"]);
     let warning = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
-    assert!(warning.starts_with("warning: only the journals are shown: the ledger `"), "{warning}");
+    assert!(warning.starts_with("warning: showing the journals only: the ledger `"), "{warning}");
     assert!(warning.contains("is damaged"), "{warning}");
     let said = without_times(&String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said.replace(&sandbox.root().display().to_string(), "/repo"), @r"
@@ -272,7 +272,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
       not known: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     The human was told:
-      steadfast could not look at the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
+      steadfast could not read the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     Since then:
       nothing yet
@@ -289,13 +289,13 @@ fn a_refused_tool_call_is_named() {
     let call = json!({"tool_name": "Bash", "tool_use_id": "c-1", "tool_input": {"command": "steadfast uninstall"}});
     sandbox.hook("PreToolUse", "s-1", call);
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] `integrity` refused `Bash steadfast uninstall` of session s-1: `steadfast uninstall` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+    [ago] `integrity` refused `Bash steadfast uninstall` of session s-1: Only a human can run `steadfast uninstall`. If it is needed, say so; a human runs it in a terminal of their own.
 
     Event    PreToolUse, [time], line 1 of the journal
     Mode     enforce
 
     The agent was told:
-      `steadfast uninstall` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+      Only a human can run `steadfast uninstall`. If it is needed, say so; a human runs it in a terminal of their own.
 
     Since then:
       nothing yet
@@ -457,7 +457,7 @@ fn what_cannot_be_answered_is_refused_with_the_next_command() {
     insta::assert_snapshot!(sandbox.fails(&["why", "--session", "s-"]).1, @r"
     error: more than one session begins with `s-`: `s-1`, `s-2`
 
-    hint: a few more letters tell them apart
+    hint: give more characters of the id
     ");
     assert_eq!(sandbox.fails(&["why", "s-1"]).0, 64);
 }

@@ -28,7 +28,7 @@ fn a_list_of_what_git_passes_over_that_cannot_be_written_is_named_and_left_alone
     insta::assert_snapshot!(said, @r"
     error: cannot write `/repo/.git/info/exclude`: Is a directory (os error 21)
 
-    hint: the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, and try again
+    hint: the settings of the hosts are written; check that this file is writable and that the disk is not full, and try again
     ");
     assert_eq!(fs::read_dir(sandbox.root().join(".git/info")).unwrap().count(), 1, "no draft is left");
     fs::remove_dir(&exclude).unwrap();
@@ -99,9 +99,9 @@ fn without_a_terminal_and_without_yes_nothing_is_changed() {
     let (code, said) = sandbox.fails(&["init", "--host", "claude"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(said, @r"
-    error: 15 files would change, and nobody is there to ask
+    error: 15 files would change, and there is no terminal to ask for confirmation
 
-    hint: `steadfast init --yes` does it without asking, `--dry-run` only shows it
+    hint: `steadfast init --yes` writes them without asking, `--dry-run` only shows the changes
     ");
     assert!(!sandbox.place().state.exists());
 }
@@ -160,7 +160,7 @@ fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
         let output = sandbox.run(&["init", "--host", "claude", "--yes"]);
         let (said, shown) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
         assert_eq!(shown.contains("\"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"9\""), raised, "{shown}");
-        assert_eq!(said.contains("frees other Stop hooks"), raised, "{said}");
+        assert_eq!(said.contains("for other Stop hooks"), raised, "{said}");
     }
 }
 
@@ -220,7 +220,7 @@ fn out_of_the_way_means_that_nothing_is_refused_and_everything_recorded() {
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(sandbox.stop_is_refused("s-1"));
     let said = sandbox.ok(&["pause", "--for", "2h"]);
-    assert!(said.starts_with("Steadfast is out of the way of 1 session until 20"), "{said}");
+    assert!(said.starts_with("Steadfast is paused for 1 session until 20"), "{said}");
     assert!(!sandbox.stop_is_refused("s-1"));
     sandbox.ok(&["pause", "--end"]);
     assert!(sandbox.stop_is_refused("s-1"));

@@ -1,7 +1,8 @@
-//! The ways in which a human says yes, and no other way counts.
+//! The channels by which a human approves a plan; no other way counts.
 //!
-//! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; our own question in the
-//! host's dialog; plan mode, left in the host's dialog. A terminal comes in as [`EventKind::GateOpened`].
+//! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; Steadfast's own question
+//! in the host's dialog; plan mode, left in the host's dialog. An approval in a terminal arrives as
+//! [`EventKind::GateOpened`].
 //!
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
@@ -15,12 +16,12 @@ use super::nearly::{Nearly, nearly};
 use super::{Closed, text};
 
 impl Closed<'_> {
-    /// The human speaks.
-    pub(super) fn spoken(&self, said: &str) -> Judgement {
+    /// Judges a prompt of the human.
+    pub(super) fn on_prompt(&self, said: &str) -> Judgement {
         let (wanted, rejects) = match (answer(said, "approve plan "), answer(said, "reject plan ")) {
             (Some(wanted), _) => (wanted, false),
             (None, Some(wanted)) => (wanted, true),
-            (None, None) => return self.nearly_spoken(said),
+            (None, None) => return self.on_near_approval(said),
         };
         let what = if rejects { "rejected" } else { "approved" };
         let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is {what}: {why}")));
@@ -35,17 +36,19 @@ impl Closed<'_> {
         if !self.is_attended() {
             return refused(match rejects {
                 false => {
-                    "it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it."
+                    "Steadfast does not know whether a human is at this session. `steadfast plan approve` in a \
+                     terminal approves it."
                 }
                 true => {
-                    "it is not known that a human sits before this session. `steadfast plan reject` in a terminal does it."
+                    "Steadfast does not know whether a human is at this session. `steadfast plan reject` in a terminal \
+                     rejects it."
                 }
             });
         }
         if self.state.rules.approval.profile == Profile::Hardened {
             return refused(match rejects {
-                false => "in the hardened profile only `steadfast plan approve` in a terminal does it.",
-                true => "in the hardened profile only `steadfast plan reject` in a terminal does it.",
+                false => "in the hardened profile only `steadfast plan approve` in a terminal approves it.",
+                true => "in the hardened profile only `steadfast plan reject` in a terminal rejects it.",
             });
         }
         if rejects {
@@ -55,34 +58,38 @@ impl Closed<'_> {
         self.approve(draft, Channel::Prompt)
     }
 
-    /// A prompt that approves nothing, and may have been meant to.
-    fn nearly_spoken(&self, said: &str) -> Judgement {
-        let mut judgement = self.went_on();
+    /// Judges a prompt that approves nothing but may have been meant to.
+    fn on_near_approval(&self, said: &str) -> Judgement {
+        let mut judgement = self.on_other_prompt();
         let meant = self.gate.draft.as_ref().and_then(|draft| Some((draft, nearly(said, draft)?)));
         if let Some((draft, how)) = meant {
             let why = match how {
                 Nearly::OtherHash(other) => format!("the draft is {}, not {other}.", draft.short()),
-                Nearly::NotAlone => "there is more in the message than the approval.".to_owned(),
+                Nearly::NotAlone => "the message contains more than the approval.".to_owned(),
                 Nearly::NoHash => "the message does not say which plan.".to_owned(),
             };
-            self.tell_nearly(&mut judgement, draft, &why);
+            self.explain_near_approval(&mut judgement, draft, &why);
         }
         judgement
     }
 
-    /// An answer to a question that was not ours, which sounds as if it approved the draft.
-    fn nearly_answered(&self, result: &ToolResult) -> Option<Judgement> {
+    /// Judges an answer to another question that sounds like an approval of the draft.
+    fn on_near_approving_answer(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let sounds = |answer: &DialogAnswer| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
         result.answers.iter().any(sounds).then(|| {
             let mut judgement = Judgement::default();
-            self.tell_nearly(&mut judgement, draft, "the question was the agent's own, and not about this very draft.");
+            self.explain_near_approval(
+                &mut judgement,
+                draft,
+                "the agent asked its own question; only Steadfast's question about this draft counts.",
+            );
             judgement
         })
     }
 
-    /// To the human what would approve it, to the agent that nothing did.
-    fn tell_nearly(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
+    /// Tells the human what would approve the draft, and the agent that it is not approved.
+    fn explain_near_approval(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
         let told = format!("Nothing is approved: {why} {}", self.what_approves(draft));
         match &mut judgement.verdict {
             present @ Verdict::Pass => *present = Verdict::Note(told),
@@ -99,8 +106,9 @@ impl Closed<'_> {
         }
     }
 
-    /// A prompt that approves nothing. Who left plan mode by hand, with nothing drafted, has opened what it closed.
-    fn went_on(&self) -> Judgement {
+    /// Judges a prompt that approves nothing. If the human left plan mode by hand without a draft, the gate that plan
+    /// mode closed opens.
+    fn on_other_prompt(&self) -> Judgement {
         let left_by_hand = self.gate.trigger == Trigger::PlanMode
             && self.known.is_some()
             && self.gate.draft.is_none()
@@ -111,8 +119,8 @@ impl Closed<'_> {
         self.between_calls()
     }
 
-    /// Our question in place of the agent's: only what we asked can be answered with a yes that counts.
-    pub(super) fn asks(&self, call: &ToolCall) -> Option<Judgement> {
+    /// Asks Steadfast's own question in place of the agent's: only a yes to that question counts.
+    pub(super) fn ask_own_question(&self, call: &ToolCall) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let possible = self.event.agent.is_none()
             && self.event.host == Host::Claude
@@ -127,12 +135,12 @@ impl Closed<'_> {
         })
     }
 
-    /// The answer to our question, if this is it.
-    pub(super) fn answered(&self, result: &ToolResult) -> Option<Judgement> {
-        self.answered_ours(result).or_else(|| self.nearly_answered(result))
+    /// Judges the answer to our question, if the result is one.
+    pub(super) fn on_answer(&self, result: &ToolResult) -> Option<Judgement> {
+        self.on_own_answer(result).or_else(|| self.on_near_approving_answer(result))
     }
 
-    fn answered_ours(&self, result: &ToolResult) -> Option<Judgement> {
+    fn on_own_answer(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let (asked, hash) = self.known?.asked.as_ref()?;
         let ours = self.event.agent.is_none()
@@ -150,12 +158,12 @@ impl Closed<'_> {
         })
     }
 
-    /// A plan that plan mode is to be left with is the draft from now on.
-    pub(super) fn leaves(&self, call: &ToolCall) -> Judgement {
+    /// Takes the plan with which the agent leaves plan mode as the draft.
+    pub(super) fn on_leaving_plan_mode(&self, call: &ToolCall) -> Judgement {
         let (Some(id), Some(plan), None) = (&call.id, call.words.first(), &self.event.agent) else {
             return Judgement::default();
         };
-        // Without the host's dialog no human saw it: then it is a draft of this session alone.
+        // Without the host's dialog no human saw the plan: it is a draft of this session only.
         let is_shown = !self.event.unasked && self.is_attended();
         let keep = Effect::KeepDraft {
             scope: self.gate.scope.clone(),
@@ -166,8 +174,8 @@ impl Closed<'_> {
         Judgement { effects: vec![keep], ..Judgement::default() }
     }
 
-    /// Plan mode was left. That counts only where the host showed its dialog, and a human sat before it.
-    pub(super) fn left(&self, result: &ToolResult) -> Option<Judgement> {
+    /// Judges that plan mode was left. It counts only if the host showed its dialog to a human.
+    pub(super) fn on_left_plan_mode(&self, result: &ToolResult) -> Option<Judgement> {
         let asked = self.known.is_some_and(|known| known.leaving)
             && result.outcome == Outcome::Ok
             && self.event.agent.is_none()
@@ -177,7 +185,8 @@ impl Closed<'_> {
             return None;
         }
         let Some(draft) = self.gate.draft.as_ref() else {
-            // The host showed its human no plan that we saw: what plan mode closed is open, and nothing is approved.
+            // The host showed a plan that Steadfast did not see: the gate that plan mode closed opens, and nothing is
+            // approved.
             let opens = self.gate.trigger == Trigger::PlanMode;
             return opens.then(|| self.open(Opening::Unlocked, Verdict::Pass));
         };
@@ -214,20 +223,20 @@ impl Closed<'_> {
     }
 }
 
-/// The hash in a message that is an answer and nothing else.
+/// Returns the hash in a message that is exactly such an answer.
 fn answer<'a>(said: &'a str, words: &str) -> Option<&'a str> {
     let wanted = said.trim().strip_prefix(words)?;
     let is_short = wanted.len() == DraftLine::SHORT && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_short.then_some(wanted)
 }
 
-/// Whether the agent asks for what we would ask.
+/// Returns true if the agent's question is the one that Steadfast would ask.
 fn is_about_plan(question: &str, draft: &DraftLine) -> bool {
     let question = question.to_lowercase();
     question.contains("approv") || question.contains(draft.short())
 }
 
-/// What a call does to plan mode or to the human.
+/// Returns true for calls that leave plan mode or ask the human.
 pub(super) fn is_channel(action: &Action) -> bool {
     matches!(action, Action::Ask | Action::LeavePlan)
 }

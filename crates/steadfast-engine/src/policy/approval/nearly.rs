@@ -1,29 +1,29 @@
-//! Words that are nearly a yes. They approve nothing, and whoever said them is told what does.
+//! Recognises words that are almost an approval. They approve nothing; Steadfast tells the human what does.
 //!
-//! Only while a draft waits, and only what can hardly mean anything else: a message with the draft's hash, or a short one
-//! that says "approved" and nothing but filling words beside it. "They approved the budget" is about something else, and a
-//! question asks for an answer of the agent's.
+//! Only while a draft waits, and only for messages that can hardly mean anything else: one with the draft's hash, or a
+//! short one that says "approved" with nothing but filler words. "They approved the budget" is about something else,
+//! and a question expects an answer of the agent.
 
 use steadfast_model::DraftLine;
 
-/// A message that is longer talks about something.
+/// A longer message is about something else.
 const LONGEST: usize = 300;
 
-/// How long the beginning of a hash has to be to be taken for one.
+/// The shortest beginning of a hash that counts as one.
 const SHORTEST_HASH: usize = 4;
 
-/// In what way it is no approval.
+/// The reason why a message is no approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Nearly {
-    /// The hash of another draft, or a part of one.
+    /// It has the hash of another draft, or a part of a hash.
     OtherHash(String),
-    /// The right hash, and more around it than the message may have.
+    /// It has the right hash, and more text than is allowed.
     NotAlone,
-    /// No hash at all.
+    /// It has no hash.
     NoHash,
 }
 
-/// Whether a message was meant as an approval and is none.
+/// Returns the reason if a message was meant as an approval but is none.
 pub(super) fn nearly(said: &str, draft: &DraftLine) -> Option<Nearly> {
     if said.len() > LONGEST || said.trim_end().ends_with(['?', '？']) {
         return None;
@@ -50,14 +50,15 @@ pub(super) fn nearly(said: &str, draft: &DraftLine) -> Option<Nearly> {
     words.iter().enumerate().all(is_filling).then_some(Nearly::NoHash)
 }
 
-/// The draft's, whole or its beginning; behind "approve" or "approve plan", whatever looks like one.
+/// Returns true for the draft's hash or its beginning; after "approve" or "approve plan", for every word that looks
+/// like a hash.
 fn is_hash(word: &str, draft: &DraftLine, is_place: bool) -> bool {
     let is_hex = word.len() >= SHORTEST_HASH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_its = draft.hash.starts_with(word) || word.starts_with(draft.short());
     is_hex && (is_its || (is_place && word.bytes().any(|byte| byte.is_ascii_digit())))
 }
 
-/// Not now, not this, or not the human's own word.
+/// Returns true for words that postpone, deny or report.
 fn is_against(word: &str) -> bool {
     word.ends_with("n't") || AGAINST.contains(&word)
 }
@@ -93,7 +94,7 @@ const AGAINST: &[&str] = &[
     "which",
 ];
 
-/// What may stand around it without making it talk about something else.
+/// Words that may surround an approval without changing its subject.
 const FILLING: &[&str] = &[
     "yes",
     "yep",

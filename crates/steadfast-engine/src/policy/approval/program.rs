@@ -1,13 +1,13 @@
-//! What the programs of a command line are known for: looking, or handing work to a service.
+//! The known properties of programs: they only read, or they hand work to a service.
 
 use steadfast_shell::{Argument, Invocation, Reading};
 
 use super::super::target::absolute;
 
-/// Where the system keeps its programs. The same name in another folder is another program.
+/// The folders of the system's programs. The same name in another folder is another program.
 const SYSTEM: [&str; 6] = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
-/// Programs that only look.
+/// Programs that only read.
 const LOOKING: [&str; 36] = [
     "[", "basename", "cat", "cd", "cut", "date", "df", "diff", "dirname", "du", "echo", "false", "file", "find",
     "grep", "head", "jq", "ls", "nl", "printf", "pwd", "realpath", "rg", "sed", "sleep", "sort", "stat", "tail",
@@ -16,11 +16,11 @@ const LOOKING: [&str; 36] = [
 
 const LOOKING_GIT: [&str; 8] = ["status", "log", "diff", "show", "blame", "branch", "rev-parse", "ls-files"];
 
-/// Options by which a program that looks runs another one.
+/// Options with which these programs run another one.
 const RUNNING: [&str; 7] =
     ["--pre", "--hostname-bin", "--compress-program", "--ext-diff", "--textconv", "--output", "--files0-from"];
 
-/// What makes a name mean another program, or a program run one.
+/// Variables that change which program a name means, or make a program run another.
 const RENAMING: [&str; 12] = [
     "PATH",
     "alias",
@@ -36,7 +36,7 @@ const RENAMING: [&str; 12] = [
     "RIPGREP_CONFIG",
 ];
 
-/// Programs that hand work to a service, which runs it as a process of its own.
+/// Programs that hand work to a service, which runs it in a process of its own.
 const SERVICES: [&str; 12] = [
     "at",
     "batch",
@@ -52,10 +52,10 @@ const SERVICES: [&str; 12] = [
     "kubectl",
 ];
 
-/// Of these only what stays.
+/// Of these programs, the verbs that start something that stays.
 const CONTAINERS: [&str; 3] = ["docker", "podman", "kubectl"];
 
-/// Whether every program of a command line is one that only looks. An unknown one may do anything.
+/// Returns true if every program of a command line only reads. An unknown program may do anything.
 pub(super) fn only_looks(command: &str, reading: &Reading) -> bool {
     reading.parsed && !RENAMING.iter().any(|word| command.contains(word)) && reading.runs().all(looks)
 }
@@ -71,13 +71,13 @@ fn looks(run: &Invocation) -> bool {
     }
     match program {
         "git" => run.arguments().first().and_then(Argument::known).is_some_and(|word| LOOKING_GIT.contains(&word)),
-        // Its scripts can write files and run programs (`w`, `e`): only those that print are known.
+        // A script of `sed` can write files and run programs (`w`, `e`), so only scripts that print are accepted.
         "sed" => run.arguments().iter().all(|argument| argument.known().is_some_and(prints)),
         program => LOOKING.contains(&program),
     }
 }
 
-/// An option, a file, or a script of `sed` that prints lines by their numbers or replaces text on its way out.
+/// Returns true for an option, a file, or a `sed` script that prints lines by number or replaces text in its output.
 fn prints(argument: &str) -> bool {
     let by_number =
         argument.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | ';' | '$' | 'p' | 'q' | ' ' | '!' | 'd'));
@@ -93,7 +93,7 @@ fn prints(argument: &str) -> bool {
     matches!(argument, "-n" | "-E" | "-r" | "-e" | "-s") || by_number || replaces || is_file
 }
 
-/// The name of a program that is looked up where the system keeps its programs.
+/// Returns the name of a program in the system's folders.
 fn system_name(program: &str) -> Option<&str> {
     if !program.contains('/') {
         return Some(program);
@@ -102,7 +102,7 @@ fn system_name(program: &str) -> Option<&str> {
     (!name.contains('/')).then_some(name)
 }
 
-/// Whether a command line hands work to a service. What is no plain line is searched for the words.
+/// Returns true if a command line hands work to a service. A line that is not plain is searched for the words.
 pub(super) fn hands_over(command: &str, reading: &Reading) -> bool {
     if !reading.parsed {
         return SERVICES
@@ -119,10 +119,10 @@ pub(super) fn hands_over(command: &str, reading: &Reading) -> bool {
     })
 }
 
-/// Options of git before its verb that take a word.
+/// Options of git before its verb that take a value.
 const GIT_OPTIONS: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// What git does to a repository or a checkout.
+/// The verbs with which git changes a repository or a checkout.
 const GIT_CHANGES: [&str; 27] = [
     "add",
     "am",
@@ -153,7 +153,7 @@ const GIT_CHANGES: [&str; 27] = [
     "switch",
 ];
 
-/// Programs that install or publish, and the verbs by which they do.
+/// Programs that install or publish, with the verbs for it.
 const MANAGERS: [(&str, &[&str]); 17] = [
     ("npm", NODE),
     ("pnpm", NODE),
@@ -193,13 +193,13 @@ const NODE: &[&str] = &[
     "set",
 ];
 
-/// Verbs of a package manager that only look, or run what the project names.
+/// Verbs of a package manager that only read, or run a script of the project.
 const ASKING: [&str; 16] = [
     "audit", "explain", "help", "info", "list", "ls", "outdated", "run", "search", "show", "test", "tree", "view",
     "why", "exec", "metadata",
 ];
 
-/// Whether a program changes the project or what is installed for certain, whatever files that are.
+/// Returns true if a program certainly changes the project or its installed packages, whichever files that are.
 pub(super) fn changes_project(run: &Invocation) -> bool {
     let Some(program) = run.argv.first().and_then(Argument::known) else { return false };
     let program = program.rsplit('/').next().unwrap_or(program);
@@ -234,7 +234,7 @@ pub(super) fn changes_project(run: &Invocation) -> bool {
     !asks && (words.iter().any(|word| verbs.contains(word)) || program == "yarn" && first.is_none())
 }
 
-/// The verb of a call to git, and the words behind it.
+/// Returns the verb of a git call, with the words after it.
 fn git_verb(run: &Invocation) -> Option<(&str, Vec<&str>)> {
     let words: Vec<&str> = run.arguments().iter().map(|argument| argument.known().unwrap_or("*")).collect();
     let mut at = 0;
@@ -250,7 +250,7 @@ fn git_verb(run: &Invocation) -> Option<(&str, Vec<&str>)> {
     None
 }
 
-/// Where a call to git makes another checkout of the repository at `root`, as an absolute path.
+/// Returns the absolute path if a git call makes another checkout of the repository at `root`.
 pub(super) fn copy_of(run: &Invocation, root: &str, cwd: &str) -> Option<String> {
     let program = run.argv.first().and_then(Argument::known)?;
     if program.rsplit('/').next() != Some("git") {
@@ -306,7 +306,7 @@ pub(super) fn copy_of(run: &Invocation, root: &str, cwd: &str) -> Option<String>
     }
 }
 
-/// Whether a call to git puts away every change that is not committed.
+/// Returns true if a git call stashes all uncommitted changes.
 pub(super) fn stashes_all(run: &Invocation) -> bool {
     if !run.may_run("git") {
         return false;

@@ -1,12 +1,12 @@
-//! What really changed, whatever the calls looked like.
+//! Finds the real changes of sealed files, whatever the calls looked like.
 //!
-//! Who made a break is a matter of evidence ([`Writer`]). A call or a process of the agent that could have written since
-//! the last look makes it the agent's: it is put back. Without one it is the human's own work (an editor, a pull): it is
-//! left. Where that cannot be told, the sealed content stays in place and the human is told how to take the other. The
-//! human reads of all three on their own channel.
+//! The author of a break is a matter of evidence ([`Writer`]). If a call or process of the agent could have written
+//! since the previous check, the agent did it, and Steadfast restores the file. Otherwise it is the human's own work
+//! (an editor, a pull), and Steadfast leaves it. If that is unknown, the sealed content stays in place, and the human
+//! hears how to take the other. The human reads about all three on their own channel.
 //!
-//! What is sealed as a tree is not looked at each time, and git may take longer than there is. What is found there is the
-//! agent's, too, if a call that may have done anything came back since the last look that saw it all.
+//! Paths that are sealed as a tree are not checked each time, and git may take too long. A break found there is the
+//! agent's, too, if a call that may have done anything returned since the previous complete check.
 
 use steadfast_model::{
     Action, Change, Effect, EventKind, Fact, GateState, SealBreak, SealCause, ToolCall, ToolResult, ToolUseId, Verdict,
@@ -16,14 +16,14 @@ use super::super::Judgement;
 use super::{Closed, channel, text, write};
 
 impl Closed<'_> {
-    /// A call is about to run.
+    /// Judges a call that is about to run.
     pub(super) fn before_call(&self, call: &ToolCall) -> Judgement {
         let mut judgement = match &call.action {
-            Action::Ask => self.asks(call).unwrap_or_default(),
-            Action::LeavePlan => self.leaves(call),
-            _ => self.writes(call),
+            Action::Ask => self.ask_own_question(call).unwrap_or_default(),
+            Action::LeavePlan => self.on_leaving_plan_mode(call),
+            _ => self.judge_write(call),
         };
-        join(&mut judgement, self.mend());
+        join(&mut judgement, self.check_seal());
         let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
         if let Some(id) = call.id.clone().filter(|_| runs && !channel::is_channel(&call.action))
             && let Some(background) = write::may_write(self.event, &call.action)
@@ -35,15 +35,15 @@ impl Closed<'_> {
         judgement
     }
 
-    /// A call is back.
+    /// Judges a call that has returned.
     pub(super) fn after_call(&self, result: &ToolResult) -> Judgement {
         let mut judgement = match &result.call.action {
-            Action::Ask => self.answered(result),
-            Action::LeavePlan => self.left(result),
+            Action::Ask => self.on_answer(result),
+            Action::LeavePlan => self.on_left_plan_mode(result),
             _ => None,
         }
         .unwrap_or_default();
-        join(&mut judgement, self.mend());
+        join(&mut judgement, self.check_seal());
         if let Some(id) = &result.call.id
             && self.open_calls().any(|open| open == id)
         {
@@ -52,10 +52,10 @@ impl Closed<'_> {
         judgement
     }
 
-    /// Nothing of the main thread runs in the foreground any more; calls that were interrupted said no farewell. A subagent
-    /// works on meanwhile, and its calls with it.
+    /// Closes the calls of the main thread, none of which runs in the foreground now; interrupted calls do not report
+    /// their end. Subagents, with their calls, may continue.
     pub(super) fn between_calls(&self) -> Judgement {
-        let mut judgement = self.mend();
+        let mut judgement = self.check_seal();
         let Some(known) = self.known else { return judgement };
         let runs = |agent| self.state.subagents.contains(agent) && !self.says_no_agent_runs();
         let ended = known.agent_calls.iter().filter(|open| !runs(&open.agent)).map(|open| &open.call);
@@ -63,16 +63,16 @@ impl Closed<'_> {
         judgement
     }
 
-    /// A subagent is done, and so are its calls.
+    /// Closes the calls of a subagent that has ended.
     pub(super) fn subagent_ends(&self) -> Judgement {
-        let mut judgement = self.mend();
+        let mut judgement = self.check_seal();
         let (Some(known), Some(agent)) = (self.known, &self.event.agent) else { return judgement };
         let its = known.agent_calls.iter().filter(|open| open.agent == agent.id);
         judgement.changes.extend(its.map(|open| Change::CallClosed(open.call.clone())));
         judgement
     }
 
-    /// The host lists what goes on behind a stop, and no agent is on the list.
+    /// Returns true if the host listed the background work at this stop and the list has no agent.
     fn says_no_agent_runs(&self) -> bool {
         let EventKind::Stop(stopping) = &self.event.kind else { return false };
         let Some(background) = &stopping.background else { return false };
@@ -84,26 +84,26 @@ impl Closed<'_> {
         self.known.into_iter().flat_map(|known| &known.calls).chain(of_agents)
     }
 
-    /// Who could have written since the last look.
+    /// Returns who could have written since the previous check.
     fn writer(&self) -> Writer {
         let called = self.known.is_some_and(GateState::agent_may_write);
         match (&self.facts.running, self.known) {
             (Fact::Known(true), _) => Writer::Agent,
             _ if called => Writer::Agent,
-            // What a service runs for the agent is no process of the agent's.
+            // A service that works for the agent is not among the agent's processes.
             (_, Some(known)) if known.background => Writer::Unknown,
             (Fact::Unknown(_), _) => Writer::Unknown,
             (Fact::Known(false) | Fact::NotAsked, _) => Writer::Human,
         }
     }
 
-    /// What is not as it was sealed, and what is done about it.
-    pub(super) fn mend(&self) -> Judgement {
+    /// Compares the files with the seal, and restores or reseals them.
+    pub(super) fn check_seal(&self) -> Judgement {
         let writer = self.writer();
         let unseen = self.known.is_some_and(|known| known.unseen);
         let unmended = self.known.is_some_and(|known| known.unmended);
         let at_once = if unmended { Writer::Agent } else { writer };
-        let mut judgement = self.mended(&self.facts.seal, at_once);
+        let mut judgement = self.judge_breaks(&self.facts.seal, at_once);
         let still_unmended = at_once == Writer::Agent && self.facts.seal.len() > SealBreak::AT_ONCE;
         if still_unmended != unmended {
             judgement.changes.push(Change::Unmended(still_unmended));
@@ -118,7 +118,7 @@ impl Closed<'_> {
             Fact::Unknown(_) => unseen || writer == Writer::Agent,
             Fact::Known(broken) => {
                 let (writer, more) = (if unseen { Writer::Agent } else { writer }, broken.len() >= SealBreak::AT_ONCE);
-                let mut seen = self.mended(broken, writer);
+                let mut seen = self.judge_breaks(broken, writer);
                 if more && writer == Writer::Human {
                     seen.effects = vec![Effect::ResealTree { scope: self.gate.scope.clone() }];
                 }
@@ -137,13 +137,13 @@ impl Closed<'_> {
         judgement
     }
 
-    fn mended(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
+    fn judge_breaks(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
         let (stuck, others): (Vec<_>, Vec<_>) =
             broken.iter().cloned().partition(|broken| broken.cause == SealCause::Stuck);
         let (switched, others): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|broken| broken.cause == SealCause::Checkout);
-        let mut judgement = self.mended_by(&stuck, Writer::Agent);
-        join(&mut judgement, self.mended_by(&others, writer));
+        let mut judgement = self.judge_breaks_by(&stuck, Writer::Agent);
+        join(&mut judgement, self.judge_breaks_by(&others, writer));
         if !switched.is_empty() {
             let reseal =
                 |broken: &SealBreak| Effect::Reseal { scope: self.gate.scope.clone(), path: broken.path.clone() };
@@ -161,7 +161,7 @@ impl Closed<'_> {
         judgement
     }
 
-    fn mended_by(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
+    fn judge_breaks_by(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
         if broken.is_empty() {
             return Judgement::default();
         }
@@ -172,7 +172,7 @@ impl Closed<'_> {
                 effects: paths.map(|path| Effect::Reseal { scope: scope.clone(), path }).collect(),
                 ..Judgement::default()
             },
-            // What became of it is said by who does it.
+            // The effect reports whether restoring succeeded.
             Writer::Agent | Writer::Unknown => Judgement {
                 verdict: Verdict::Context(text::broken(broken)),
                 note: Some(text::broken_by(broken, writer)),
@@ -183,18 +183,18 @@ impl Closed<'_> {
     }
 }
 
-/// Who could have written what is sealed.
+/// The possible author of a change to a sealed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
     /// A call of the agent, or a process that one of its calls started.
     Agent,
-    /// No call and no process of the agent.
+    /// No call and no process of the agent can have written it.
     Human,
     /// The process table cannot be read, or something was handed to a service that is not in it.
     Unknown,
 }
 
-/// What was seen, beside what is said of the call. A refusal is not softened by it.
+/// Adds the judgement of the seal to the judgement of the call. It never weakens a refusal.
 fn join(judgement: &mut Judgement, seen: Judgement) {
     let Judgement { verdict, changes, effects, aside: _, note } = seen;
     match (&mut judgement.note, note) {

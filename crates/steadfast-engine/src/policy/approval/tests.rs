@@ -186,16 +186,16 @@ fn what_is_said_of_an_unapproved_plan_are_facts() {
     assert_eq!(
         said(event(EventKind::SessionStart { source: StartSource::Compact })).as_deref(),
         Some(
-            "The plan is not approved. 6 tasks are drafted: Sign in (01234567). The plan gate is closed until a human says \
-             yes: in the question dialog, by the message `approve plan 01234567`, or by `steadfast plan approve` in a \
-             terminal."
+            "The plan is not approved. 6 tasks are drafted: Sign in (01234567). The plan gate is closed until a human \
+             approves the plan: in the question dialog, by the message `approve plan 01234567`, or by `steadfast plan \
+             approve` in a terminal."
         )
     );
     assert_eq!(
         said(by("planner", event(EventKind::SubagentStart))).as_deref(),
         Some(
-            "This agent plans: it reads, and writes nothing but .steadfast/scratch/. `steadfast plan propose FILE` keeps \
-             its draft for the human to read."
+            "This agent is a planner: it may read, and write only .steadfast/scratch/. `steadfast plan propose FILE` \
+             keeps its draft for the human to read."
         )
     );
 }

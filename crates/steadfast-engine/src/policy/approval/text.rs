@@ -1,4 +1,4 @@
-//! What is said of a plan nobody approved: facts, nothing to be done.
+//! Texts about a plan that is not approved: facts, no orders.
 
 use steadfast_model::{DraftLine, Gate, Question, SealBreak};
 
@@ -9,7 +9,7 @@ pub(super) const CLOSED: &str = "The plan is not approved.";
 pub(super) const TOO_LONG: &str = "The command is longer than 1 MB, and Steadfast does not know what its end would write. Write a long text with the \
      host's own tool, and run a shorter command.";
 
-/// The gate in one or two sentences.
+/// Describes the gate in one or two sentences.
 pub(super) fn closed(gate: &Gate) -> String {
     let Some(draft) = &gate.draft else {
         return format!(
@@ -25,14 +25,14 @@ pub(super) fn closed(gate: &Gate) -> String {
         tasks => format!("{tasks} tasks are"),
     };
     format!(
-        "{CLOSED} {drafted} drafted: {title} ({}). The plan gate is closed until a human says yes: in the question dialog, \
-         by the message `approve plan {}`, or by `steadfast plan approve` in a terminal.",
+        "{CLOSED} {drafted} drafted: {title} ({}). The plan gate is closed until a human approves the plan: in the \
+         question dialog, by the message `approve plan {}`, or by `steadfast plan approve` in a terminal.",
         draft.short(),
         draft.short()
     )
 }
 
-/// For the human of a session that did not propose it.
+/// For the human of a session that did not propose the plan.
 pub(super) fn waits(gate: &Gate) -> String {
     let Some(draft) = &gate.draft else { return closed(gate) };
     let (short, paths) = (draft.short(), list(&gate.protected));
@@ -45,31 +45,35 @@ pub(super) fn waits(gate: &Gate) -> String {
 
 pub(super) fn planner(scratch: &str) -> String {
     format!(
-        "This agent plans: it reads, and writes nothing but {scratch}. `steadfast plan propose FILE` keeps its draft for \
-         the human to read."
+        "This agent is a planner: it may read, and write only {scratch}. `steadfast plan propose FILE` keeps its draft \
+         for the human to read."
     )
 }
 
 pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
     let draft = match &gate.draft {
         Some(draft) => {
-            format!(" Plan {} is drafted; on a human's yes Steadfast writes it to `{}`.", draft.short(), draft.path)
+            format!(
+                " Plan {} is drafted; after a human's approval Steadfast writes it to `{}`.",
+                draft.short(),
+                draft.path
+            )
         }
         None => " `steadfast plan propose FILE` keeps a draft for the human to read.".to_owned(),
     };
-    let again = if again { " This is another way to a path that was refused before." } else { "" };
+    let again = if again { " Steadfast refused this path before; another command does not change that." } else { "" };
     format!("{CLOSED} {target} cannot be written until a human approves it.{draft}{again}")
 }
 
 pub(super) fn stashed(path: &str) -> String {
     format!(
-        "{CLOSED} `{path}` has changes that are not committed, and the plan gate protects it: `git stash` would take them \
-         away. `git stash push -- FILE` names the files to put away."
+        "{CLOSED} `{path}` has uncommitted changes, and the plan gate protects it: `git stash` would remove them. `git \
+         stash push -- FILE` stashes only the files that it names."
     )
 }
 
 pub(super) fn planner_refused(target: &str, scratch: &str) -> String {
-    format!("A planner reads, and writes nothing but {scratch}: {target} is not written.")
+    format!("A planner may read, and write only {scratch}: {target} is not written.")
 }
 
 pub(super) fn approved(draft: &DraftLine) -> String {
@@ -86,7 +90,7 @@ pub(super) const REJECTED: &str = "The human rejected the plan. The plan gate is
 
 pub(super) const NOT_YET: &str = "The human has not approved the plan. The plan gate stays closed.";
 
-/// Our question, in place of the agent's.
+/// Steadfast's question in place of the agent's.
 pub(super) fn question(draft: &DraftLine) -> Question {
     let tasks = match draft.tasks {
         0 => String::new(),
@@ -102,7 +106,7 @@ pub(super) fn question(draft: &DraftLine) -> Question {
             draft.path
         ),
         options: vec![
-            (approve_label(draft), "This very plan is written and may be built.".to_owned()),
+            (approve_label(draft), "Steadfast writes this plan, and it may be built.".to_owned()),
             (CHANGE_LABEL.to_owned(), "The gate stays closed; say what should change.".to_owned()),
             (REJECT_LABEL.to_owned(), "The draft is dropped, and the gate opens.".to_owned()),
         ],
@@ -116,28 +120,28 @@ pub(super) fn approve_label(draft: &DraftLine) -> String {
 pub(super) const CHANGE_LABEL: &str = "Not yet";
 pub(super) const REJECT_LABEL: &str = "Reject the plan";
 
-/// For the agent. Whether it could be put back is said by who does it.
+/// For the agent. The effect that restores the files reports whether that succeeded.
 pub(super) fn broken(broken: &[SealBreak]) -> String {
     format!("{CLOSED} {} while the plan gate is closed.", SealBreak::describe(broken))
 }
 
-/// After as many files of a tree as one event puts back.
-pub(super) const MORE: &str = "More files may be changed. Each event puts back some of them; `steadfast doctor --fix` puts \
-     everything back at once.";
+/// Added when one event restores only a part of a tree.
+pub(super) const MORE: &str = "More files may have changed. Each event restores some of them; `steadfast doctor --fix` \
+     restores all of them at once.";
 
-/// The same for the human.
+/// For the human.
 pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
     let who = match writer {
         Writer::Agent => "a process of the agent could have done it",
-        Writer::Human | Writer::Unknown => "it is not known whether the agent did it",
+        Writer::Human | Writer::Unknown => "Steadfast does not know whether the agent did it",
     };
     format!("While the plan gate is closed, {}; {who}.", SealBreak::describe(broken))
 }
 
 pub(super) fn switched(broken: &[SealBreak]) -> String {
     format!(
-        "While the plan gate is closed, another commit was checked out: {} by that. It is left as that commit has it, and \
-         sealed so. The gate stays closed.",
+        "While the plan gate is closed, another commit was checked out: {} by that. Steadfast keeps this content and \
+         seals it. The gate stays closed.",
         SealBreak::describe(broken)
     )
 }
@@ -154,7 +158,7 @@ fn list(paths: &[String]) -> String {
     let more = paths.len().saturating_sub(shown.len());
     let joined = shown.join(", ");
     match (joined.is_empty(), more) {
-        (true, _) => "what it protects".to_owned(),
+        (true, _) => "the protected paths".to_owned(),
         (false, 0) => joined,
         (false, more) => format!("{joined} and {more} more"),
     }

@@ -1,4 +1,4 @@
-//! What a call would write, as far as its input says.
+//! The writes of a call, as far as its input shows them.
 
 use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
 use steadfast_shell::{Certainty, CommandEffect, Context, GuardDecision, Op, Reading, effects, judge};
@@ -10,24 +10,24 @@ use super::program::{changes_project, copy_of, hands_over, only_looks, stashes_a
 use super::{Closed, text};
 use crate::ParsedEvent;
 
-/// Our own server has its own authority.
+/// Steadfast's own server checks the authority of its callers itself.
 const SERVER: &str = "steadfast";
 
 /// Devices that keep nothing.
 const NOWHERE: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/"];
 
 impl Closed<'_> {
-    /// A call that writes something protected does not happen.
-    pub(super) fn writes(&self, call: &ToolCall) -> Judgement {
+    /// Refuses a call that writes a protected path.
+    pub(super) fn judge_write(&self, call: &ToolCall) -> Judgement {
         if self.event.cut {
             return Judgement::of(Verdict::Deny { reason: format!("{} {}", text::CLOSED, text::TOO_LONG) });
         }
-        let stashes = || stashes(self.event) || self.aliased().iter().flat_map(Reading::runs).any(stashes_all);
+        let stashes = || stashes(self.event) || self.alias_readings().iter().flat_map(Reading::runs).any(stashes_all);
         if let Some(path) = self.facts.uncommitted.first().filter(|_| stashes()) {
             return Judgement::of(Verdict::Deny { reason: text::stashed(path) });
         }
         let found = match self.planner() {
-            Some(_) => self.planners(&call.action),
+            Some(_) => self.planner_write(&call.action),
             None => self.protected(&call.action),
         };
         match found {
@@ -53,7 +53,7 @@ impl Closed<'_> {
         }
     }
 
-    /// What a call would write of what the gate protects.
+    /// Finds a protected path that a call would write.
     fn protected(&self, action: &Action) -> ProtectedWrite {
         let protected = self.protected_paths();
         match action {
@@ -66,7 +66,7 @@ impl Closed<'_> {
                 let through = reading.through(target::links(self.facts));
                 let reading = through.as_ref().unwrap_or(reading);
                 let mut found = ProtectedWrite::Nothing;
-                for reading in std::iter::once(reading).chain(&self.aliased()) {
+                for reading in std::iter::once(reading).chain(&self.alias_readings()) {
                     let verdict = judge(reading, &protected);
                     match verdict.decision {
                         GuardDecision::Allow => {}
@@ -88,8 +88,8 @@ impl Closed<'_> {
         }
     }
 
-    /// What the git aliases of a command line would do.
-    fn aliased(&self) -> Vec<Reading> {
+    /// Returns the effects of the git aliases in a command line.
+    fn alias_readings(&self) -> Vec<Reading> {
         let Some(reading) = self.event.reading().filter(|_| !self.facts.aliases.is_empty()) else { return Vec::new() };
         let read = |alias: AliasLine| {
             let cwd = if alias.at_top { &self.gate.root } else { &self.event.cwd };
@@ -98,8 +98,8 @@ impl Closed<'_> {
         alias_lines(reading, &self.facts.aliases).into_iter().map(read).collect()
     }
 
-    /// A planner writes nothing but its scratch folder.
-    fn planners(&self, action: &Action) -> ProtectedWrite {
+    /// Finds a write of a planner outside its scratch folder.
+    fn planner_write(&self, action: &Action) -> ProtectedWrite {
         let scratch = self.absolute(self.state.rules.approval.scratch());
         let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_within(path, &scratch);
         match action {
@@ -123,7 +123,7 @@ impl Closed<'_> {
                         || reading.effects.iter().filter(writes).any(|effect| not_free(&effect))
                         || reading.runs().any(changes_project)
                 };
-                if self.aliased().iter().any(changes) {
+                if self.alias_readings().iter().any(changes) {
                     return ProtectedWrite::Write(cut(command));
                 }
                 match reading.effects.iter().filter(writes).find(not_free) {
@@ -145,7 +145,7 @@ impl Closed<'_> {
         let written = paths.iter().chain(&self.facts.behind_links);
         let readings: Vec<Reading> =
             written.map(|path| Reading::of_write(&target::absolute(path, &self.event.cwd), &self.event.cwd)).collect();
-        // A path that is only spelled in another case is the same on many a disk.
+        // On many disks two spellings that differ in case are the same path.
         let reached = |path: &&String| {
             let protected = std::slice::from_ref(*path);
             readings.iter().any(|reading| judge(reading, protected).decision > GuardDecision::Allow)
@@ -153,12 +153,12 @@ impl Closed<'_> {
         protected.iter().find(reached).map_or(ProtectedWrite::Nothing, |path| ProtectedWrite::Write(path.clone()))
     }
 
-    /// What the gate protects, as absolute paths: here, and in the checkouts that this session made of the repository. The
-    /// draft's own path is among it.
+    /// Returns the protected paths as absolute paths, in this checkout and in those that this session made of the
+    /// repository. They include the draft's path.
     fn protected_paths(&self) -> Vec<String> {
         let draft = self.gate.draft.iter().map(|draft| draft.path.as_str());
         let said: Vec<&str> = self.gate.protected.iter().map(String::as_str).chain(draft).collect();
-        // The same place by its other name.
+        // The real path, if the path is a link.
         let real = |path: String| {
             let place = path.trim_end_matches('/');
             let (_, target) = target::links(self.facts).find(|(said, _)| *said == place)?;
@@ -173,12 +173,12 @@ impl Closed<'_> {
         here.chain(there).chain(behind).collect()
     }
 
-    /// The checkouts of this repository that a command line makes.
+    /// Returns the checkouts of this repository that a command line makes.
     pub(super) fn copies(&self) -> Vec<String> {
         let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &self.event.kind else {
             return Vec::new();
         };
-        let aliased = self.aliased();
+        let aliased = self.alias_readings();
         if aliased.is_empty() && !command.contains("worktree") && !command.contains("clone") {
             return Vec::new();
         }
@@ -186,7 +186,7 @@ impl Closed<'_> {
         copies.filter_map(|run| copy_of(run, &self.gate.root, &self.event.cwd)).collect()
     }
 
-    /// A path as a human says it in this checkout.
+    /// Returns a path relative to the gate's root.
     fn within<'p>(&self, path: &'p str) -> &'p str {
         let inside = path.strip_prefix(self.gate.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
         inside.filter(|rest| !rest.is_empty()).unwrap_or(path)
@@ -197,29 +197,29 @@ impl Closed<'_> {
     }
 }
 
-/// What was found in a call.
+/// The result of searching a call for protected writes.
 enum ProtectedWrite {
     Nothing,
-    /// Certain: of this path, or of this part of what is protected.
+    /// The call certainly writes this path.
     Write(String),
-    /// Possible, and why.
+    /// The call may write a protected path, for this reason.
     Maybe(String),
 }
 
-/// Whether a call puts away all changes that are not committed. Put back by the seal, they would be in both places, and
-/// could not be taken out again.
+/// Returns true if a call stashes all uncommitted changes. If the seal then restored a file, its changes would be in
+/// both places, and the stash could not be applied again.
 pub(super) fn stashes(event: &ParsedEvent<'_>) -> bool {
     let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &event.kind else { return false };
     command.contains("stash") && event.reading().is_some_and(|reading| reading.runs().any(stashes_all))
 }
 
-/// Whether a call may write anything, and whether it hands something to a service. `None`: it only looks. What it leaves
-/// running is seen in the process table.
+/// Returns `Some` if a call may write anything; the value tells whether it hands work to a service. `None`: it only
+/// reads. Processes that it leaves running appear in the process table.
 pub(super) fn may_write(event: &ParsedEvent<'_>, action: &Action) -> Option<bool> {
     match action {
         Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan | Action::List(_) => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
-        // What a subagent does comes with events of its own.
+        // A subagent's calls come as events of their own.
         Action::Delegate { .. } => None,
         Action::Shell { command, .. } => {
             let reading = event.reading();
@@ -230,7 +230,7 @@ pub(super) fn may_write(event: &ParsedEvent<'_>, action: &Action) -> Option<bool
     }
 }
 
-/// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
+/// Returns true if a call may write files that its input does not show: a script, `make`, an unknown tool.
 pub(in super::super) fn may_do_anything(event: &ParsedEvent<'_>, action: &Action) -> bool {
     match action {
         Action::Shell { command, .. } => {

@@ -1,7 +1,8 @@
-//! Who is bound to a plan: whoever is ordered to work on it, until it is released.
+//! Binding a session to a plan, from an order to work on it until its release.
 //!
-//! An order of the human binds at once. A skill or command of ours binds at the next look at the plan, and a bare go-ahead
-//! with the first edit of a task's file. Any other edit binds nobody: the agent is told once whose file that is.
+//! An order of the human binds at once. A skill or command of Steadfast binds at the next look at the plan, and a plain
+//! go-ahead with the first edit of a task's file. Any other edit binds no session; the agent hears once to which task
+//! the file belongs.
 
 use steadfast_model::{
     Action, BindingChange, BindingWord, Change, Effect, Event, EventKind, Facts, Leased, Offered, Outcome, OwnerEnd,
@@ -12,22 +13,22 @@ use super::{Judgement, brief, open_plan, released, text};
 use crate::order::{self, Order, Topic};
 use crate::{ParsedEvent, claim, goal};
 
-/// Whether the files of the tasks have to be known: for a session that is not bound and may edit one of them.
-pub(super) fn wants_files(state: &State, event: &Event) -> bool {
+/// Returns true if the files of the tasks are required: for a session that is not bound and may edit one of them.
+pub(super) fn needs_files(state: &State, event: &Event) -> bool {
     let looks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::SessionStart { .. });
     looks && event.agent.is_none() && state.binding.plans.is_empty()
 }
 
-/// The human speaks.
+/// Judges a prompt of the human.
 pub(super) fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else {
-        // The plan comes later: the skill loads it.
+        // The skill loads the plan later.
         let own = order::is_own_command(text) && !state.binding.ordered;
         return if own { changed(BindingChange::Ordered) } else { Judgement::default() };
     };
     let (order, bound) = (order::read(text, Topic::of(plan)), state.is_bound(plan));
     let mut judgement = match order {
-        Order::Bind if bound => return heal(state, event, plan),
+        Order::Bind if bound => return replace_gone_owner(state, event, plan),
         Order::Bind if !plan.approval.is_enough() => return Judgement::of(Verdict::Context(text::not_approved(plan))),
         Order::Bind => return ordered(state, event, plan, &facts.leased),
         Order::Release if bound => return release(event, plan),
@@ -40,7 +41,7 @@ pub(super) fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) ->
     judgement
 }
 
-/// What an unbound session keeps in mind of a plan.
+/// Remembers a plan that was offered to an unbound session.
 pub(super) fn offered(state: &State, plan: &PlanView, facts: &Facts) -> Judgement {
     if state.is_bound(plan) || !plan.approval.is_enough() {
         return Judgement::default();
@@ -53,13 +54,13 @@ pub(super) fn offered(state: &State, plan: &PlanView, facts: &Facts) -> Judgemen
     if known || nothing { Judgement::default() } else { changed(BindingChange::Offered(offered)) }
 }
 
-/// The human orders the work on the plan.
+/// Binds the session on an order of the human.
 fn ordered(state: &State, event: &Event, plan: &PlanView, leased: &[Leased]) -> Judgement {
     let owner_is_gone = plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
-    // At a checkpoint it was put down, to be taken up again.
+    // Tasks in progress at a checkpoint are to be continued.
     let left = owner_is_gone && plan.counts.in_progress > 0 && plan.brief.checkpoints == 0;
     let mut judgement = if left {
-        // What its last owner left in progress is nobody's by now.
+        // The previous owner is gone, so its tasks in progress are free again.
         let mut judgement = bind(state, event, &given_up(plan, leased));
         judgement.effects.extend(give_up(plan, leased));
         judgement
@@ -73,35 +74,36 @@ fn ordered(state: &State, event: &Event, plan: &PlanView, leased: &[Leased]) -> 
     judgement
 }
 
-/// This session works on the plan from now on. The agent is told how.
+/// Binds this session to the plan and tells the agent how the work goes.
 pub(super) fn bind(state: &State, event: &Event, plan: &PlanView) -> Judgement {
-    let mut changes: Vec<Change> = taken(state, plan).into_iter().collect();
+    let mut changes: Vec<Change> = plan_constraints(state, plan).into_iter().collect();
     if plan.brief.taking_back != state.taking_back {
         changes.push(Change::TakingBack(plan.brief.taking_back.clone()));
     }
     changes.push(Change::Binding(BindingChange::Bound(plan.id.clone())));
     Judgement {
-        verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),
-        effects: vec![take(event, plan)],
+        verdict: Verdict::Context(brief::for_session(plan, &state.rules.stop, event.host)),
+        effects: vec![take_ownership(event, plan)],
         changes,
         ..Judgement::default()
     }
 }
 
-/// A session that begins with `/clear` is bound to what the one before it was bound to.
+/// Binds a session that begins with `/clear` to the plans of the session before it.
 pub(super) fn inherit(state: &State, facts: &Facts, mut started: Judgement) -> Judgement {
     for plan in facts.inherited.iter().filter(|plan| !state.binding.plans.contains(plan)) {
         let bound = Change::Binding(BindingChange::Bound(plan.clone()));
         if !started.changes.contains(&bound) {
-            // The plan in force, if it is one of them, stays the last.
+            // The current plan stays the last if it is one of them.
             started.changes.insert(0, bound);
         }
     }
     started
 }
 
-/// The ledger's owner is the session that took it last, unless a living one has it: that one keeps it, and both are bound.
-fn take(event: &Event, plan: &PlanView) -> Effect {
+/// The ledger's owner becomes this session, unless a living session owns the plan: then that one stays the owner, and
+/// both are bound.
+fn take_ownership(event: &Event, plan: &PlanView) -> Effect {
     let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
     Effect::TakePlan {
         plan: plan.id.clone(),
@@ -110,32 +112,32 @@ fn take(event: &Event, plan: &PlanView) -> Effect {
     }
 }
 
-/// Whoever takes a plan is held to what must not happen, from the first call.
-fn taken(state: &State, plan: &PlanView) -> Option<Change> {
+/// The must-nots of a plan apply from the first call of the session that takes it.
+fn plan_constraints(state: &State, plan: &PlanView) -> Option<Change> {
     let must_nots = goal::must_nots(&plan.brief);
     (must_nots != state.must_nots).then_some(Change::MustNots(must_nots))
 }
 
-/// A bound session beside an owner that is gone takes its place: the plan is not offered to others as nobody's.
-pub(super) fn heal(state: &State, event: &Event, plan: &PlanView) -> Judgement {
+/// A bound session replaces an owner that is gone, so that the plan is not offered to others.
+pub(super) fn replace_gone_owner(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     let mut judgement = Judgement::default();
     if !state.is_bound(plan) {
         judgement.changes.push(Change::Binding(BindingChange::Bound(plan.id.clone())));
     }
     let is_free = plan.owner.is_none() || plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
     if is_free && plan.run.is_none() && plan.counts.open() > 0 {
-        judgement.effects.push(take(event, plan));
+        judgement.effects.push(take_ownership(event, plan));
     }
     judgement
 }
 
-/// Whether a stop finds an order that waited for a look at the plan.
+/// Returns true if an order is pending that binds at this stop.
 pub(super) fn is_due(state: &State, plan: &PlanView) -> bool {
     let waits = state.binding.ordered && state.binding.may_be_bound(state.prompts);
     waits && plan.counts.open() > 0 && plan.run.is_none() && plan.approval.is_enough()
 }
 
-/// The human wants no more of it.
+/// Releases the session on a human's word.
 fn release(event: &Event, plan: &PlanView) -> Judgement {
     let effect = Effect::LeavePlan { plan: plan.id.clone(), session: event.session.clone() };
     let mut judgement = changed(BindingChange::Released(plan.id.clone()));
@@ -143,8 +145,8 @@ fn release(event: &Event, plan: &PlanView) -> Judgement {
     judgement
 }
 
-/// What a command says.
-pub(super) fn word(state: &State, event: &Event, word: &BindingWord) -> Judgement {
+/// Judges a binding command.
+pub(super) fn on_command(state: &State, event: &Event, word: &BindingWord) -> Judgement {
     match word {
         BindingWord::Taken(plan) if state.binding.may_be_bound(state.prompts) => {
             changed(BindingChange::Bound(plan.clone()))
@@ -158,7 +160,7 @@ pub(super) fn word(state: &State, event: &Event, word: &BindingWord) -> Judgemen
     }
 }
 
-/// A stop of a session that its human released.
+/// Judges a stop of a session that its human released.
 pub(super) fn dismissed(state: &State, plan: &PlanView) -> Option<Judgement> {
     let before = state.binding.released.as_ref().filter(|before| before.plan == plan.id)?;
     if plan.counts.open() == 0 || state.stop.released == Some(Release::Dismissed) {
@@ -169,7 +171,7 @@ pub(super) fn dismissed(state: &State, plan: &PlanView) -> Option<Judgement> {
     Some(released(Release::Dismissed, verdict))
 }
 
-/// A slash command or a call of the agent that is an order by itself.
+/// Returns true for a slash command or a call of the agent that is an order by itself.
 pub(super) fn is_own_call(state: &State, event: &Event) -> bool {
     if state.binding.ordered || !state.binding.plans.is_empty() {
         return false;
@@ -193,8 +195,8 @@ fn advances(command: &str) -> bool {
     })
 }
 
-/// A call is back that may have written a file of an open task.
-pub(super) fn wrote(state: &State, event: &ParsedEvent<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
+/// Judges a finished call that may have written a file of an open task.
+pub(super) fn on_write(state: &State, event: &ParsedEvent<'_>, result: &ToolResult, facts: &Facts) -> Judgement {
     let Some(offered) = state.binding.offered.as_ref().filter(|offered| !offered.files.is_empty()) else {
         return Judgement::default();
     };
@@ -213,14 +215,14 @@ pub(super) fn wrote(state: &State, event: &ParsedEvent<'_>, result: &ToolResult,
     judgement
 }
 
-/// A folder stands for what is in it.
+/// A folder contains the files below it.
 fn is_of(file: &TaskFile, path: &str) -> bool {
     let named = file.path.trim_start_matches("./");
     let path = path.trim_start_matches("./");
     path == named || path.strip_prefix(named.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The plan without what other living sessions have started. None: nothing is left.
+/// Returns the plan without the tasks that other living sessions started. `None`: no task is left.
 pub(super) fn own_share(plan: &PlanView, leased: &[Leased]) -> Option<PlanView> {
     let is_leased = |task: &steadfast_model::TaskLine| leased.iter().any(|lease| lease.task == task.id);
     let mut share = plan.clone();
@@ -230,7 +232,7 @@ pub(super) fn own_share(plan: &PlanView, leased: &[Leased]) -> Option<PlanView> 
     (!share.open.is_empty()).then_some(share)
 }
 
-/// All that is left is worked on in other sessions.
+/// Lets the session stop when other sessions work on all the rest.
 pub(super) fn elsewhere(plan: &PlanView, leased: &[Leased]) -> Judgement {
     released(Release::Yielded, Verdict::Note(text::elsewhere_note(plan, leased)))
 }
@@ -252,7 +254,7 @@ fn given_up(plan: &PlanView, leased: &[Leased]) -> PlanView {
     plan
 }
 
-/// What a living session has started stays with it.
+/// Tasks that a living session started stay with it.
 fn give_up(plan: &PlanView, leased: &[Leased]) -> Vec<Effect> {
     let all = |task| Effect::GiveUp { plan: plan.id.clone(), task };
     if leased.is_empty() {

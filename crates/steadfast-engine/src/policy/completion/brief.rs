@@ -1,4 +1,4 @@
-//! What an agent has to know again after its context was cut, and how the work goes.
+//! Describes the plan to an agent whose context was cut, and how the work goes.
 
 use steadfast_model::{Brief, ExitOn, Host, PlanView, StopRules};
 use steadfast_text::one_line;
@@ -6,36 +6,36 @@ use steadfast_text::one_line;
 use super::tokens::{cut, tokens};
 use super::{promise, text};
 
-/// All that is said at one event, in tokens.
+/// The limit for all texts of one event, in tokens.
 pub(super) const CONTEXT: usize = 400;
 
-/// What a subagent is told. It has one task of its own, from whoever started it.
+/// The limit for a subagent, in tokens. Its task comes from the agent that started it.
 pub(super) const SUBAGENT: usize = 160;
 
-/// For the session that works on the plan: how the work goes, and where it stands.
-pub(super) fn owners(plan: &PlanView, rules: &StopRules, host: Host) -> String {
+/// For the session that works on the plan: how the work goes, and its state.
+pub(super) fn for_session(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     if plan.brief.spec.is_none() {
         return text::owned(plan);
     }
     let loop_text = orchestration(plan, rules, host);
-    let standing = standing(plan, CONTEXT.saturating_sub(tokens(&loop_text) + 1));
+    let standing = progress(plan, CONTEXT.saturating_sub(tokens(&loop_text) + 1));
     format!("{loop_text}\n{standing}")
 }
 
-/// For a subagent of that session. A plain list says nothing that its errand does not.
-pub(super) fn subagents(plan: &PlanView) -> Option<String> {
+/// For a subagent of that session. A plain list adds nothing to its own task.
+pub(super) fn for_subagent(plan: &PlanView) -> Option<String> {
     plan.brief.spec.as_ref()?;
     let head = "Steadfast: the session that started this agent works on a plan.";
-    let parts = [objective(&plan.brief), constraints(&plan.brief), decided(&plan.brief)];
+    let parts = [objective(&plan.brief), constraints(&plan.brief), decisions(&plan.brief)];
     Some(fit(head, &parts, [60, 50, 40], SUBAGENT))
 }
 
-/// The loop, the same every time. It says what there is; nothing in it depends on how far the work has come.
+/// Describes how the work goes. The text is constant: it does not depend on the progress of the work.
 pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     let mut said = String::from(
         "Steadfast keeps the tasks of this session. `steadfast task next` shows one; after the work `steadfast task \
-         done ID` runs its check and closes it if that passes; so on until none is ready. `steadfast task block ID \
-         --why REASON` sets aside what is stuck.",
+         done ID` runs its check and closes it if that passes. This repeats until none is ready. `steadfast task block \
+         ID --why REASON` sets aside what is stuck.",
     );
     if host == Host::Codex {
         said.push_str(" The MCP tools `task_next`, `task_done` and `task_block` do the same.");
@@ -48,19 +48,19 @@ pub(super) fn orchestration(plan: &PlanView, rules: &StopRules, host: Host) -> S
     }
     for (text, exit, means) in [
         (StopRules::NEEDS_USER, ExitOn::NeedsUser, "blocks the task and asks the user"),
-        (StopRules::CHECKPOINT, ExitOn::ContextCheckpoint, "a fresh session goes on"),
+        (StopRules::CHECKPOINT, ExitOn::ContextCheckpoint, "a fresh session continues"),
     ] {
         if promise::is_offered(rules, text, exit) {
             promises.push(format!("`<promise>{text}</promise>` ({means})"));
         }
     }
     if !promises.is_empty() {
-        said.push_str(&format!(" Known at the end of a message: {}.", promises.join(", ")));
+        said.push_str(&format!(" Valid at the end of a message: {}.", promises.join(", ")));
     }
     said
 }
 
-fn standing(plan: &PlanView, most: usize) -> String {
+fn progress(plan: &PlanView, most: usize) -> String {
     let brief = &plan.brief;
     let mut head = text::how_many_open(plan);
     if let Some(spec) = &brief.spec {
@@ -80,17 +80,17 @@ fn constraints(brief: &Brief) -> String {
 }
 
 fn criteria(brief: &Brief) -> String {
-    listed("Right when", brief.criteria.iter())
+    listed("Done when", brief.criteria.iter())
 }
 
-fn decided(brief: &Brief) -> String {
-    // The newest first: what is cut is the oldest.
+fn decisions(brief: &Brief) -> String {
+    // Newest first, so that the oldest is cut.
     listed("Decided", brief.decisions.iter().rev())
 }
 
 fn phase(brief: &Brief) -> String {
     let phase = brief.phase.as_ref().map(|text| labelled("Phase", &cut(&one_line(text), 16))).unwrap_or_default();
-    [phase, decided(brief)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    [phase, decisions(brief)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn current(plan: &PlanView) -> String {
@@ -135,7 +135,7 @@ fn labelled(label: &str, text: &str) -> String {
     format!("{label}: {text}{stop}")
 }
 
-/// The parts on lines of their own. Where not all fits, each has its share, and what one leaves the next may have.
+/// Puts each part on a line of its own. If not all fit, each part has its share, and passes on what it does not use.
 fn fit<const N: usize>(head: &str, parts: &[String; N], shares: [usize; N], most: usize) -> String {
     let mut said = cut(head, most);
     let wanted: Vec<usize> = parts.iter().map(|part| tokens(part) + 1).collect();

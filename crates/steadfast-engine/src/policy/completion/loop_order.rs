@@ -1,15 +1,15 @@
-//! What a prompt of the human says of the loop: to work on it, or to leave it.
+//! Reads a human's prompt for an order about the loop: to work on it, or to leave it.
 
-/// What a human orders about the loop of the worktree.
+/// An order about the loop of the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoopOrder {
-    /// This session works on it.
+    /// This session is to work on it.
     GoOn,
-    /// This session no longer does.
+    /// This session is to leave it.
     Leave,
 }
 
-/// Our own commands and skills, as the hosts spell them. They order the work by being called.
+/// Steadfast's own commands and skills, as the hosts spell them. Calling one orders the work.
 const COMMANDS: [&str; 5] =
     ["/steadfast-loop", "/steadfast:loop", "/steadfast:start", "/steadfast:resume", "$steadfast-loop"];
 
@@ -32,10 +32,10 @@ const GO_ON: [&str; 14] = [
 
 const LEAVE: [&str; 9] = ["abandon", "drop", "end", "forget", "halt", "leave", "pause", "stop", "suspend"];
 
-/// Words before an order that turn it around, or put it off.
+/// Words before an order that deny or postpone it.
 const NOT: [&str; 7] = ["don't", "don\u{2019}t", "do not", "never", "not yet", "without", "before you"];
 
-/// What this prompt orders about the loop. `None`: nothing, or it only asks.
+/// Returns the order of a prompt about the loop. `None`: it orders nothing, or only asks.
 pub(super) fn loop_order(text: &str) -> Option<LoopOrder> {
     let text = text.trim().to_lowercase();
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn loop_order(text: &str) -> Option<LoopOrder> {
         .find_map(|(sentence, _)| of(sentence))
 }
 
-/// What each sentence ends with.
+/// Returns the mark at the end of each sentence.
 fn ends(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| ['.', '!', '?', ';', '\n'].contains(c)).chain(['.'])
 }
@@ -72,7 +72,8 @@ fn of(sentence: &str) -> Option<LoopOrder> {
     }
 }
 
-/// The loop of the worktree, and not one of the code's: `the loop`, `this loop`, `steadfast loop`, or by its id.
+/// Returns true if the word means the loop of the worktree, not one in the code: `the loop`, `this loop`, `steadfast
+/// loop`, or its id.
 fn is_loop(words: &[&str], index: usize) -> bool {
     let is_id = |word: &&str| word.strip_prefix("l-").is_some_and(|id| id.len() == 8);
     if words.get(index).is_some_and(is_id) {
@@ -80,7 +81,7 @@ fn is_loop(words: &[&str], index: usize) -> bool {
     }
     let named = |word: &&str| ["the", "this", "our", "my", "steadfast", "unfinished"].contains(word);
     let follows = words.get(index + 1).copied();
-    // `the loop in parse.rs`, `the loop variable`: somebody's code.
+    // `the loop in parse.rs`, `the loop variable`: a loop in the code.
     let of_code = follows.is_some_and(|word| {
         ["in", "body", "variable", "counter", "index", "condition", "inside", "over", "that", "of", "at", "bounds"]
             .contains(&word)
@@ -88,7 +89,7 @@ fn is_loop(words: &[&str], index: usize) -> bool {
     words.get(index) == Some(&"loop") && index > 0 && words.get(index - 1).is_some_and(named) && !of_code
 }
 
-/// The order opens the sentence, behind at most a few words of courtesy.
+/// Returns true if the order begins the sentence, after at most a few words of courtesy.
 fn begins(before: &str, verb: &str) -> bool {
     const COURTESY: [&str; 21] = [
         "please",
@@ -126,7 +127,7 @@ fn begins(before: &str, verb: &str) -> bool {
     }
 }
 
-/// Whole words of a text.
+/// Returns true if the text contains these whole words.
 fn contains(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
 }

@@ -1,5 +1,5 @@
-//! A loop holds like a task does: from the stage after intent on, a stop of the session that is bound to it is refused, on
-//! the same account of refusals. A loop that waits for a human holds nobody.
+//! A loop blocks stops like a task: after the stage `intent`, a stop of the bound session is refused, within the same
+//! number of refusals. A loop that waits for a human blocks no stop.
 
 use steadfast_model::{
     AddedBy, Approval, BindingWord, Brief, Change, Counts, Effect, Event, EventKind, ExitOn, Fact, Facts, LoopView,
@@ -12,8 +12,8 @@ use super::{CLEARED_MS, Gate, Judgement, owned_plan, released, text};
 use crate::ParsedEvent;
 use crate::order::{self, Order, Topic};
 
-/// Whether this event needs to know of the unfinished loop.
-pub(super) fn is_asked(event: &ParsedEvent<'_>) -> bool {
+/// Returns true if this event requires the unfinished loop.
+pub(super) fn needs_loop(event: &ParsedEvent<'_>) -> bool {
     match &event.kind {
         EventKind::Stop(_) => event.agent.is_none(),
         EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
@@ -22,7 +22,7 @@ pub(super) fn is_asked(event: &ParsedEvent<'_>) -> bool {
     }
 }
 
-/// The unfinished loop that sessions work on.
+/// Returns the unfinished loop that sessions work on.
 fn unfinished(facts: &Facts) -> Option<&LoopView> {
     match &facts.unfinished {
         Fact::Known(Some(looped)) if looped.run.is_none() => Some(looped),
@@ -34,7 +34,7 @@ fn is_bound(event: &Event, looped: &LoopView) -> bool {
     looped.session.as_ref() == Some(&event.session)
 }
 
-/// What a stop is answered, after the tasks were asked.
+/// Judges a stop by the loop, after the tasks were judged.
 pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts, tasks: Judgement) -> Judgement {
     let Some(looped) = unfinished(facts).filter(|looped| is_bound(event, looped)) else { return tasks };
     if matches!(looped.stage, Stage::Intent | Stage::Complete) {
@@ -43,15 +43,17 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let message = stopping.last_message.as_deref().unwrap_or_default();
     let of_loop = owned_plan(state, facts).is_some_and(|plan| looped.plan.as_ref() == Some(&plan.id));
     match (&tasks.verdict, release(&tasks)) {
-        // A loop that waits for a human holds nobody, nor do its tasks.
-        (Verdict::Continue { .. }, _) if of_loop && waits(looped).is_some() => return let_go(looped, tasks.effects),
-        // No task is open, or none is this session's: the loop is asked.
+        // A loop that waits for a human does not block a stop, and neither do its tasks.
+        (Verdict::Continue { .. }, _) if of_loop && waiting_reason(looped).is_some() => {
+            return release_waiting(looped, tasks.effects);
+        }
+        // No task of this session is open, so the loop decides.
         (Verdict::Pass, None)
         | (_, Some(Release::Complete | Release::NeedsReview | Release::Unmerged | Release::Unverified)) => {}
         (_, Some(Release::NeedsUser)) => return waiting(looped, promise::reason(message), tasks),
         _ => return tasks,
     }
-    // A plan that waits for its human's yes.
+    // A plan waits for the human's approval.
     if facts.gate.is_some() || state.gate.is_some() {
         return Judgement::default();
     }
@@ -63,11 +65,11 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let plan = owned_plan(state, facts).unwrap_or(&none);
     let said = promise::promised(message, rules, plan.brief.promise.as_deref());
     let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
-    if gate.is_let_go() {
+    if gate.is_released() {
         return Judgement::default();
     }
-    if waits(looped).is_some() {
-        return let_go(looped, tasks.effects);
+    if waiting_reason(looped).is_some() {
+        return release_waiting(looped, tasks.effects);
     }
     match said {
         Some(Promise::Checkpoint) if rules.allows(ExitOn::ContextCheckpoint) => {
@@ -83,7 +85,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if gate.waits(stopping) {
         return released(Release::Yielded, Verdict::Pass);
     }
-    if let Some(spent) = gate.spent() {
+    if let Some(spent) = gate.reached_limit() {
         let note = text::loop_capped_note(looped, &spent);
         return released(Release::Capped, Verdict::Note(note));
     }
@@ -92,14 +94,15 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
 }
 
-/// Why it waits for a human.
-fn waits(looped: &LoopView) -> Option<&str> {
+/// Returns the reason why it waits for a human.
+fn waiting_reason(looped: &LoopView) -> Option<&str> {
     looped.waits.as_deref().or(looped.limit.as_deref())
 }
 
-/// The human is told why nothing goes on. A limit that was reached is kept: it is there also for those who look later.
-fn let_go(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
-    let note = text::loop_waits_note(looped, waits(looped).unwrap_or_default());
+/// Lets the session stop and tells the human why the loop is paused. A limit that was reached is recorded, so that
+/// later readers see it, too.
+fn release_waiting(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
+    let note = text::loop_waits_note(looped, waiting_reason(looped).unwrap_or_default());
     let judgement = Judgement { effects, ..released(Release::NeedsUser, Verdict::Note(note)) };
     match &looped.limit {
         Some(limit) => waiting(looped, limit.clone(), judgement),
@@ -107,7 +110,7 @@ fn let_go(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
     }
 }
 
-/// Why the tasks let it go.
+/// Returns the reason for which the tasks let the session stop.
 fn release(tasks: &Judgement) -> Option<Release> {
     tasks.changes.iter().find_map(|change| match change {
         Change::StopReleased(release) => Some(*release),
@@ -115,27 +118,27 @@ fn release(tasks: &Judgement) -> Option<Release> {
     })
 }
 
-/// The loop waits for a human from now on.
+/// Records that the loop waits for a human.
 fn waiting(looped: &LoopView, why: String, mut judgement: Judgement) -> Judgement {
     judgement.effects.push(Effect::LoopWaits { id: looped.id.clone(), why: Some(why) });
     judgement
 }
 
-/// Its open tasks are another living session's.
+/// Returns true if another living session works on its open tasks.
 fn is_of_others(event: &Event, facts: &Facts, looped: &LoopView) -> bool {
     let Fact::Known(Some(plan)) = &facts.plan else { return false };
     let held = plan.owner.as_ref().is_some_and(|owner| *owner != event.session) && plan.owner_ended.is_none();
     held && looped.plan.as_ref() == Some(&plan.id) && plan.counts.open() > 0
 }
 
-/// Open tasks hold nobody where the settings say so.
+/// Returns true if the settings let a session stop with open tasks.
 fn are_not_looked_at(state: &State, facts: &Facts, looped: &LoopView) -> bool {
     let rules = &state.rules.stop;
     let owned = owned_plan(state, facts).is_some_and(|plan| looped.plan.as_ref() == Some(&plan.id));
     looped.stage == Stage::Executing && looped.counts.open() > 0 && (owned || !rules.check_ready_tasks)
 }
 
-/// A session of a loop that has no plan yet.
+/// A stand-in for the plan of a loop that has none yet.
 fn no_plan(event: &Event) -> PlanView {
     PlanView {
         id: PlanId::new(""),
@@ -154,9 +157,9 @@ fn no_plan(event: &Event) -> PlanView {
     }
 }
 
-/// A new session is told of the loop; one that began with `/clear` stays bound to it.
+/// Tells a new session of the loop. A session that began with `/clear` stays bound to it.
 pub(super) fn start(event: &Event, source: StartSource, facts: &Facts, mut started: Judgement) -> Judgement {
-    // The experts and spec writers of a loop are no session that could continue it.
+    // The experts and spec writers of a loop cannot continue it.
     if facts.of_run {
         return started;
     }
@@ -173,7 +176,8 @@ pub(super) fn start(event: &Event, source: StartSource, facts: &Facts, mut start
     started
 }
 
-/// The human orders the loop, or leaves it. Whatever they say ends the waiting of a session that asked for them.
+/// Judges a prompt: the human orders the loop or leaves it. Any prompt ends the waiting of a session that asked for the
+/// human.
 pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgement) -> Judgement {
     let Some(looped) = unfinished(facts) else { return told };
     let bound = is_bound(event, looped);
@@ -198,8 +202,8 @@ pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgeme
     told
 }
 
-/// A human releases the session from its plan: from its loop, too.
-pub(super) fn word(event: &Event, word: &BindingWord, facts: &Facts, mut judged: Judgement) -> Judgement {
+/// A session that a human releases from its plan is released from its loop, too.
+pub(super) fn on_command(event: &Event, word: &BindingWord, facts: &Facts, mut judged: Judgement) -> Judgement {
     if let (BindingWord::Released(_), Some(looped)) = (word, unfinished(facts))
         && is_bound(event, looped)
     {

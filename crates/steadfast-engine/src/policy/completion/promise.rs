@@ -1,4 +1,4 @@
-//! What the agent promises in its last message: the text of a `<promise>` tag, where it is said and not only spoken of.
+//! Reads the agent's promise: the text of a `<promise>` tag in its last message, unless it is only quoted.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use steadfast_text::{one_line, truncate};
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
 
-/// What a promise means.
+/// The meaning of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Promise {
-    /// All is done. The ledger knows better.
+    /// All is done; the ledger decides whether that is true.
     Completion,
     NeedsUser,
     Checkpoint,
-    /// Something else has to happen first.
+    /// The agent waits for something.
     Waiting,
 }
 
-/// What the last promise of a message means. `own` is the plan's own promise of completion.
+/// Returns the meaning of the last promise of a message. `own` is the plan's own promise of completion.
 pub(super) fn promised(message: &str, rules: &StopRules, own: Option<&str>) -> Option<Promise> {
     let Some(text) = text_of(message) else { return says_waiting(message).then_some(Promise::Waiting) };
     let text = normal(&message[text]);
@@ -35,7 +35,7 @@ pub(super) fn promised(message: &str, rules: &StopRules, own: Option<&str>) -> O
     })
 }
 
-/// The message says that the agent waits, with the tag or without it.
+/// Returns true if the message says that the agent waits, with or without the tag.
 pub(super) fn says_that_it_waits(message: &str) -> bool {
     match text_of(message) {
         Some(text) => is_waiting(&normal(&message[text])),
@@ -47,26 +47,26 @@ fn is_waiting(text: &str) -> bool {
     text == "WAITING" || text.starts_with("WAITING:")
 }
 
-/// A line of its own that begins with `WAITING:`. It excuses nothing by itself, so it needs no tag.
+/// Returns true for a line that begins with `WAITING:`. It excuses nothing by itself, so it requires no tag.
 fn says_waiting(message: &str) -> bool {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '-');
-    without_talk(message).lines().any(|line| line.trim_start_matches(marks).starts_with("WAITING:"))
+    without_quotations(message).lines().any(|line| line.trim_start_matches(marks).starts_with("WAITING:"))
 }
 
-/// The text of a promise of completion that would be taken, the plan's own first.
+/// Returns the promise of completion that is accepted, the plan's own first.
 pub(super) fn of_completion<'a>(rules: &'a StopRules, own: Option<&'a str>) -> Option<&'a str> {
     let means_more = [StopRules::NEEDS_USER, StopRules::CHECKPOINT];
     own.into_iter().chain(rules.promises()).find(|text| !means_more.contains(&normal(text).as_str()))
 }
 
-/// Whether the agent may stop by that promise.
+/// Returns true if the agent may stop by this promise.
 pub(super) fn is_offered(rules: &StopRules, text: &str, exit: ExitOn) -> bool {
     rules.allows(exit) && rules.promises().any(|known| normal(known) == text)
 }
 
-/// Why the agent asks for its human: the last sentence before the promise, else the one after it.
+/// Returns why the agent asks for the human: the last sentence before the promise, else the one after it.
 pub(super) fn reason(message: &str) -> String {
-    /// A reason is one line in a list.
+    /// The longest reason, in characters: it is one line in a list.
     const REASON: usize = 300;
     let said = text_of(message).and_then(|text| {
         let (before, after) = (&message[..text.start - OPEN.len()], &message[text.end + CLOSE.len()..]);
@@ -84,9 +84,9 @@ fn last_sentence(text: &str) -> Option<&str> {
     Some(line[ends.unwrap_or(0)..].trim_matches(marks))
 }
 
-/// Where the text of the last promise stands.
+/// Returns the range of the text of the last promise.
 fn text_of(message: &str) -> Option<Range<usize>> {
-    let said = without_talk(message).to_ascii_lowercase();
+    let said = without_quotations(message).to_ascii_lowercase();
     let mut end = said.len();
     loop {
         let close = said[..end].rfind(CLOSE)?;
@@ -103,16 +103,16 @@ fn is_quoted(before: &str, after: &str) -> bool {
     before.ends_with(marks) && after.starts_with(marks)
 }
 
-/// As it is compared: one case, one space, one dash, no full stop.
+/// Normalises a text for comparison: one case, one space, one dash, no full stop.
 fn normal(text: &str) -> String {
     let text = text.trim().trim_end_matches(['.', '!']).to_uppercase();
     one_line(&text).replace(['–', '—', '‐', '‑'], "-")
 }
 
-/// The message with code and block quotes blanked out, byte for byte.
-fn without_talk(message: &str) -> String {
+/// Returns the message with code and block quotes replaced by blanks of the same length.
+fn without_quotations(message: &str) -> String {
     let fences = message.lines().filter(|line| fence(line).is_some()).count();
-    // Of a long message only the end is kept: an odd fence was opened before it.
+    // Only the end of a long message is kept, so an odd fence was opened before it.
     let mut open = (message.starts_with('…') && fences % 2 == 1).then_some("");
     let mut said = String::with_capacity(message.len());
     for line in message.split_inclusive('\n') {
@@ -136,7 +136,7 @@ fn without_talk(message: &str) -> String {
     said
 }
 
-/// The run of backticks or tildes that opens or closes a block of code.
+/// Returns the backticks or tildes that open or close a block of code.
 fn fence(line: &str) -> Option<&str> {
     let line = line.trim_start();
     ['`', '~'].into_iter().find_map(|mark| {
@@ -158,7 +158,7 @@ fn without_code_spans(said: &mut String, line: &str) {
     said.push_str(rest);
 }
 
-/// Where a run of exactly that many backticks begins.
+/// Returns the position of the next run of exactly that many backticks.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -288,7 +288,7 @@ mod tests {
             text in "([`~\"<>/\n é…]|<promise>|</promise>|EPIC COMPLETE|```|. )*",
         ) {
             let _ = (means(&text), reason(&text));
-            proptest::prop_assert_eq!(without_talk(&text).len(), text.len());
+            proptest::prop_assert_eq!(without_quotations(&text).len(), text.len());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A subagent that started a task does not end while that task is in progress.
+//! A subagent that started a task does not stop while that task is in progress.
 //!
-//! A refusal comes from the session's account, and one subagent gets `max_idle` at most. What it leaves behind then can
-//! be begun again, and is counted.
+//! A refusal counts for the session, and one subagent gets at most `max_idle`. The task that it then leaves can be
+//! started again; this is counted.
 
 use steadfast_model::{Change, Effect, Event, Facts, PlanView, State, Status, Stopping, TaskLine, Verdict};
 
@@ -42,7 +42,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if held.refused >= rules.max_idle || state.stop.refused >= limit {
         return gone(plan, &tasks);
     }
-    let reason = text::refusal(&text::held(first, Ways::of(state, event)), state.stop.refused + 1, limit);
+    let reason = text::refusal(&text::subagent_task_open(first, Ways::of(state, event)), state.stop.refused + 1, limit);
     Judgement {
         verdict: Verdict::Continue { reason },
         changes: vec![Change::SubagentRefused(agent.id.clone())],

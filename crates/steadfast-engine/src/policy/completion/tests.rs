@@ -222,7 +222,7 @@ fn a_plan_of_another_session_or_of_nobody_does_not_hold() {
 #[test]
 fn an_unreadable_ledger_lets_go_and_says_so() {
     let facts = Facts { plan: Fact::Unknown("the database is locked".into()), ..Facts::default() };
-    let expected = Verdict::Note("steadfast could not look at the tasks: the database is locked".into());
+    let expected = Verdict::Note("steadfast could not read the tasks: the database is locked".into());
     assert_eq!(verdict(&fresh(), &stopping(), &facts), expected);
 }
 

@@ -1,11 +1,11 @@
-//! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
+//! Texts of the stop gate. For the agent: facts, ids first. For the human: what happened and where to look.
 
 use steadfast_model::{
     Event, Host, Leased, LoopView, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines,
 };
 use steadfast_text::truncate;
 
-/// The ways on, as this session has them.
+/// The ways in which this session can continue.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
     host: Host,
@@ -17,11 +17,11 @@ impl Ways {
         Self { host: event.host, attended: state.attended }
     }
 
-    /// What closes that task and what sets it aside.
-    fn on(self, task: &TaskLine, checked: bool) -> String {
+    /// Names the commands that close a task and set it aside.
+    fn commands(self, task: &TaskLine, checked: bool) -> String {
         let id = &task.id;
         let closes = if checked { "closes it when its check passes" } else { "closes it" };
-        // Only Claude Code has that tool, and only where a human sits before it.
+        // Only Claude Code has that tool, and only in a session with a human.
         let asks = match self.host {
             Host::Claude if self.attended => ", `AskUserQuestion` asks the user",
             Host::Claude | Host::Codex | Host::Sim => "",
@@ -42,43 +42,43 @@ pub(super) fn how_many_open(plan: &PlanView) -> String {
     if open == 1 { format!("1 of {all} tasks is open") } else { format!("{open} of {all} tasks are open") }
 }
 
-/// What is open, and how to go on.
+/// The open tasks and the next commands.
 pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
     let checked = plan.brief.current.as_ref().is_some_and(|current| current.check.is_some());
-    let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.on(task, checked)));
+    let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.commands(task, checked)));
     format!("{}{}{}", how_many_open(plan), list(plan), next.unwrap_or_default())
 }
 
-/// The promise was made too early.
+/// For a promise of completion with open tasks.
 pub(super) fn false_promise(plan: &PlanView, ways: Ways) -> String {
-    format!("The promise of completion does not hold: {}", open(plan, ways))
+    format!("You promised completion, but {}", open(plan, ways))
 }
 
-/// The agent asked for the human, and there is something else to do.
+/// For an agent that asked for the human while other tasks are open.
 pub(super) fn set_aside(task: Option<&TaskLine>, rest: &PlanView, ways: Ways) -> String {
     let aside = task.map(|task| format!("{} is blocked until the user has answered. ", task.id)).unwrap_or_default();
     format!("{aside}{}", open(rest, ways))
 }
 
-/// All is done, and a promise is wanted.
+/// For a turn that has to end with a promise after the last task.
 pub(super) fn unpromised(plan: &PlanView, promise: &str) -> String {
     format!("All {} tasks are done. The turn ends with `<promise>{promise}</promise>`.", plan.counts.all())
 }
 
-/// What is left is blocked, and that does not suffice.
+/// For tasks that are all blocked, under settings that do not let the session stop then.
 pub(super) fn all_blocked(plan: &PlanView) -> String {
     format!("{}. `steadfast task list` shows why.", left_blocked(plan))
 }
 
 /// Done tasks whose files changed since their checks passed.
 pub(super) fn stale(stale: &TaskLines, promised: bool) -> String {
-    let promise = if promised { "You wrote that all tasks are complete, but " } else { "" };
+    let promise = if promised { "You promised completion, but " } else { "" };
     format!("{promise}{}. `steadfast task check` runs their checks again.", stale_tasks(stale))
 }
 
 fn stale_tasks(stale: &TaskLines) -> String {
     let are = if stale.all == 1 { "1 done task is stale" } else { &format!("{} done tasks are stale", stale.all) };
-    format!("{are}, files changed since the check passed: {stale}")
+    format!("{are} (files changed since the check passed): {stale}")
 }
 
 pub(super) fn stale_note(stale: &TaskLines) -> String {
@@ -109,12 +109,12 @@ pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
     )
 }
 
-/// The task that a subagent started and has not closed.
-pub(super) fn held(task: &TaskLine, ways: Ways) -> String {
+/// For a subagent with a task that it started and has not closed.
+pub(super) fn subagent_task_open(task: &TaskLine, ways: Ways) -> String {
     let mut text = String::from("This agent started a task that is in progress: ");
     title(&mut text, task);
-    // Subagents have no tool to ask with.
-    format!("{text}. {}", Ways { attended: false, ..ways }.on(task, false))
+    // Subagents have no tool to ask the user.
+    format!("{text}. {}", Ways { attended: false, ..ways }.commands(task, false))
 }
 
 /// `loop l-1a2b3c4d: stage executing, 2 of 2 tasks are done`
@@ -122,7 +122,7 @@ fn loop_line(looped: &LoopView) -> String {
     format!("loop {}: stage {}, {}", looped.id, looped.stage.as_str(), looped.standing)
 }
 
-/// Where the loop stands, what is next, and how it waits for a human.
+/// The state of the loop, its next step, and the promise that makes it wait for a human.
 pub(super) fn loop_unfinished(looped: &LoopView, promised: bool) -> String {
     let claim = if promised { "You promised completion, but the loop is not complete. " } else { "" };
     format!(
@@ -193,7 +193,7 @@ pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: 
     let waits = task.map(|task| {
         let mut line = String::from(" ");
         title(&mut line, task);
-        format!("{line} waits for you; `steadfast task unblock {}` gives it back.", task.id)
+        format!("{line} waits for you; `steadfast task unblock {}` reopens it.", task.id)
     });
     let stop = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!(
@@ -206,11 +206,11 @@ pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: 
 pub(super) fn checkpoint_note(plan: &PlanView) -> String {
     let stuck = match plan.brief.checkpoints {
         0 => "",
-        _ => " No task was closed since the last checkpoint: what is in progress counts as stuck.",
+        _ => " No task was closed since the last checkpoint: tasks in progress count as stuck.",
     };
     format!(
-        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows \
-         where it stands, `steadfast resume` goes on in a fresh session.",
+        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows the \
+         tasks, `steadfast resume` continues in a fresh session.",
         how_many_open(plan)
     )
 }
@@ -245,14 +245,14 @@ pub(super) fn elsewhere_note(plan: &PlanView, leased: &[Leased]) -> String {
     let tasks: Vec<String> =
         leased.iter().map(|lease| format!("{} in session {}", lease.task, lease.session)).collect();
     format!(
-        "steadfast lets this session stop as yielded, not complete: {}, and all that can be done now is worked on \
-         elsewhere: {}.",
+        "steadfast lets this session stop as yielded, not complete: {}, and other sessions work on all ready tasks: \
+         {}.",
         how_many_open(plan),
         tasks.join(", ")
     )
 }
 
-/// For the agent: whose file it wrote.
+/// For the agent: the task to which a written file belongs.
 pub(super) fn whose_file(file: &TaskFile, bound: bool) -> String {
     let TaskFile { path, task } = file;
     let then = if bound {
@@ -265,7 +265,7 @@ pub(super) fn whose_file(file: &TaskFile, bound: bool) -> String {
     format!("Steadfast: `{path}` belongs to the open task {task} of this worktree's plan. {then}")
 }
 
-/// A plan nobody approved: what is true of it, and nothing to be done.
+/// For a plan that is not approved: facts, no orders.
 pub(super) fn not_approved(plan: &PlanView) -> String {
     let drafted = match plan.counts.open() {
         1 => "1 task is drafted".to_owned(),
@@ -276,8 +276,8 @@ pub(super) fn not_approved(plan: &PlanView) -> String {
 
 pub(super) fn offer(plan: &PlanView) -> String {
     format!(
-        "Steadfast holds tasks for this worktree that no session works on: {}{} They concern this session only if it \
-         is asked for them; `steadfast task start ID` takes them.",
+        "Steadfast holds tasks for this worktree that no session works on: {}{} This session works on them only if the \
+         user asks for that; `steadfast task start ID` takes them.",
         how_many_open(plan),
         list(plan)
     )
@@ -314,7 +314,7 @@ pub(super) fn line(text: &mut String, task: &TaskLine) {
 }
 
 fn title(text: &mut String, task: &TaskLine) {
-    /// Longer titles are cut: a refusal is read many times.
+    /// The longest title, in characters. Agents read a refusal many times, so it stays short.
     const TITLE: usize = 80;
     text.push_str(task.id.as_str());
     text.push(' ');

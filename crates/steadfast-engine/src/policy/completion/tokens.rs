@@ -1,13 +1,13 @@
-//! How much of a context a text takes. No tokenizer is everybody's: this one is never far below any, and mostly above.
+//! Estimates the tokens of a text. Tokenizers differ; this estimate is never far below any of them, and usually above.
 
-/// An estimate from above, in whole tokens.
+/// Returns an upper estimate in whole tokens.
 pub(super) fn tokens(text: &str) -> usize {
     let mut count = Count::default();
     text.chars().for_each(|c| count.add(c));
     count.tokens()
 }
 
-/// As much of a text as fits, cut between words. What is cut ends in `…`.
+/// Returns as much of a text as fits, cut between words. A cut text ends in `…`.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if tokens(text) <= most {
         return text.to_owned();
@@ -25,17 +25,17 @@ pub(super) fn cut(text: &str, most: usize) -> String {
         }
         fits = at + c.len_utf8();
     }
-    // A word as long as all the room is cut within.
+    // A word as long as the whole room is cut inside.
     let end = if word_end * 2 > fits { word_end } else { fits };
     let kept = text[..end].trim_end();
     if kept.is_empty() { String::new() } else { format!("{kept}…") }
 }
 
-/// Sevenths of a token.
+/// A count in sevenths of a token.
 #[derive(Default)]
 struct Count {
     sevenths: usize,
-    /// Letters and digits in a row.
+    /// The number of letters and digits in a row.
     run: usize,
 }
 
@@ -43,7 +43,7 @@ impl Count {
     fn add(&mut self, c: char) {
         self.run = if c.is_ascii_alphanumeric() { self.run + 1 } else { 0 };
         self.sevenths += match c {
-            // What is longer than a word is a hash, a key, a name in camel case.
+            // A longer run is a hash, a key, or a name in camel case.
             'a'..='z' | 'A'..='Z' if self.run <= 10 => 2,
             'a'..='z' | 'A'..='Z' | '0'..='9' => 5,
             ' ' => 1,
@@ -57,7 +57,7 @@ impl Count {
     }
 }
 
-/// What two widespread tokenizers make of a text, the larger of both.
+/// Returns the larger count of two widespread tokenizers.
 #[cfg(test)]
 pub(super) fn real_tokens(text: &str) -> usize {
     [tiktoken_rs::cl100k_base_singleton(), tiktoken_rs::o200k_base_singleton()]

@@ -1,19 +1,20 @@
-//! Whether a session that stops really waits for a process in the background.
+//! Tells whether a session that stops really waits for a process in the background.
 //!
-//! An agent that works for the session excuses a stop. A process does so only while the agent says that it waits for it,
-//! it is alive, and it is no server: one that listens on a port never ends by itself, and would switch the gate off.
-//! Where the operating system does not tell (no `/proc`, no host to be seen, no time), the host's word that it runs is
-//! taken: the agent has said that it waits, and a wait that is refused is worse than one too many.
+//! An agent that works for the session excuses a stop. A process excuses it only while the agent says that it waits for
+//! it, the process is alive, and it is not a server: a process that listens on a port never ends by itself and would
+//! disable the gate. If the operating system gives no answer (no `/proc`, no visible host, no time), the host's word
+//! that it runs is enough. The agent has said that it waits, and refusing a real wait is worse than accepting a false
+//! one.
 
 use steadfast_model::{Event, EventKind, Liveness, Stopping};
 use steadfast_text::truncate_line;
 
 use super::promise;
 
-/// More of a command is not said.
+/// The longest command, in characters.
 const COMMAND: usize = 60;
 
-/// More processes are not named.
+/// The most processes that are named.
 const NAMED: usize = 3;
 
 pub(super) fn needs_processes(event: &Event) -> bool {
@@ -26,17 +27,17 @@ pub(super) fn needs_processes(event: &Event) -> bool {
     }
 }
 
-/// The agent said that it waits: is there a process that will end?
+/// Returns true if there is a process that will end.
 pub(super) fn is_real(stopping: &Stopping, seen: &[Liveness]) -> bool {
-    told(stopping, seen).any(|(_, process)| matches!(process, Liveness::Runs | Liveness::Unknown))
+    named_processes(stopping, seen).any(|(_, process)| matches!(process, Liveness::Runs | Liveness::Unknown))
 }
 
-/// What runs and does not excuse this stop, as it is added to a refusal.
+/// Returns the text about processes that run but do not excuse this stop, for the end of a refusal.
 pub(super) fn not_excused(event: &Event, seen: &[Liveness]) -> String {
     let EventKind::Stop(stopping) = &event.kind else { return String::new() };
-    let lines = told(stopping, seen).take(NAMED).map(|(name, process)| match process {
+    let lines = named_processes(stopping, seen).take(NAMED).map(|(name, process)| match process {
         Liveness::Listens { port } => {
-            format!(" `{name}` listens on port {port}: a server does not end by itself and excuses no stop.")
+            format!(" `{name}` listens on port {port}: a server does not end by itself, so it does not excuse a stop.")
         }
         Liveness::Gone => format!(" `{name}` has ended."),
         Liveness::Runs | Liveness::Unknown => format!(
@@ -46,12 +47,12 @@ pub(super) fn not_excused(event: &Event, seen: &[Liveness]) -> String {
     lines.collect()
 }
 
-fn told<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Iterator<Item = (String, Liveness)> + 'a {
+fn named_processes<'a>(stopping: &'a Stopping, seen: &'a [Liveness]) -> impl Iterator<Item = (String, Liveness)> + 'a {
     let seen = seen.iter().copied().chain(std::iter::repeat(Liveness::Unknown));
     stopping.processes().zip(seen).map(|(process, seen)| (short(process.name()), seen))
 }
 
-/// In one line, without what would end the quotation.
+/// Shortens a command to one line, without backticks.
 fn short(command: &str) -> String {
     truncate_line(&command.replace('`', "'"), COMMAND + 1)
 }

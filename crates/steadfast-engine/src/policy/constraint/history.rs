@@ -1,6 +1,6 @@
-//! Commands that write history: commits, pushes, branches, merges, and requests to merge.
+//! Recognises commands that write history: commits, pushes, branches, merges, and requests to merge.
 //!
-//! What `make` or a script would run is not known here; what it did is seen afterwards (`watch.rs`).
+//! Commands that `make` or a script would run are not known here; `watch.rs` sees what they did.
 
 use steadfast_model::GitAlias;
 use steadfast_shell::Reading;
@@ -8,18 +8,18 @@ use steadfast_shell::Reading;
 use super::program::{asks_help, has, operands, starts};
 use super::run::{Run, runs, runs_of};
 
-/// Options of git with a value, before its command.
+/// Options of git before its verb that take a value.
 const GIT_VALUES: [&str; 8] =
     ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
 
-/// The command of git that is run, and its arguments. An alias that is set on the line is what it stands for.
+/// Returns the verb of a git command and its arguments. An alias set on the line is replaced by its meaning.
 pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
     let program = run.first()?;
-    // `git-commit` is the same, from where git keeps its commands.
+    // `git-commit` is `git commit`, run from git's own folder.
     if let Some(verb) = program.strip_prefix("git-") {
         return Some((verb.to_owned(), run[1..].to_vec()));
     }
-    // Both hand on what is not theirs.
+    // Both pass other commands on to git.
     if !matches!(program.as_str(), "git" | "hub" | "yadm") {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
     }
 }
 
-/// The commands of git, those of its usual companions among them. What is none may be an alias.
+/// The verbs of git and of its usual companions. Any other verb may be an alias.
 const COMMANDS: &str = include_str!("git.txt");
 
 pub(crate) fn unknown_git_words(reading: &Reading) -> Vec<String> {
@@ -59,21 +59,21 @@ pub(crate) fn unknown_git_words(reading: &Reading) -> Vec<String> {
     found
 }
 
-/// An alias of an alias of an alias.
+/// The most levels of aliases.
 const DEEP: usize = 4;
 
-/// More commands than that are not looked at for aliases again: an alias may use itself many times.
+/// The most commands that are searched for aliases; an alias may use itself many times.
 const MOST: usize = 1_024;
 
-/// A command line that an alias stands for.
+/// The command line that an alias stands for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AliasLine {
     pub(crate) line: String,
-    /// It is a line of the shell, which git runs at the top of the checkout.
+    /// It is a shell line, which git runs at the top of the checkout.
     pub(crate) at_top: bool,
 }
 
-/// The command lines that the aliases of a line stand for, with the arguments that they get.
+/// Returns the command lines for the aliases of a line, with their arguments.
 pub(crate) fn alias_lines(reading: &Reading, aliases: &[GitAlias]) -> Vec<AliasLine> {
     let mut lines: Vec<AliasLine> = Vec::new();
     let mut runs = runs(reading);
@@ -101,7 +101,7 @@ fn alias_line(run: &Run, aliases: &[GitAlias]) -> Option<AliasLine> {
     })
 }
 
-/// The runs, and what those of them stand for that are aliases.
+/// Returns the runs, with aliases replaced by the runs that they stand for.
 pub(super) fn unaliased(mut runs: Vec<Run>, aliases: &[GitAlias]) -> Vec<Run> {
     let mut from = 0;
     for _ in 0..DEEP {
@@ -133,7 +133,7 @@ fn alias_of<'a>(run: &Run, aliases: &'a [GitAlias]) -> Option<&'a GitAlias> {
     aliases.iter().find(|alias| alias.name.eq_ignore_ascii_case(&verb))
 }
 
-/// A rebase that was begun before it was forbidden is brought to its end: it makes commits anew that were there already.
+/// Returns true for finishing a rebase that began before commits were forbidden: it only makes existing commits again.
 fn ends_rebase(verb: &str, rest: &[String]) -> bool {
     verb == "rebase" && has(rest, &["--continue", "--skip", "--edit-todo", "--show-current-patch"])
 }
@@ -164,24 +164,24 @@ pub(super) fn commits(run: &Run) -> bool {
         let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || shows || asks_help(&rest);
         return match verb.as_str() {
             "commit" => !has(&rest, &["--dry-run"]) && !asks_help(&rest),
-            // `--continue` commits what was begun, and `--skip` goes on to the next commit.
+            // `--continue` commits the current step, and `--skip` goes to the next commit.
             "cherry-pick" | "revert" => !stops && !has(&rest, &["-n"]),
             "commit-tree" | "citool" | "am" | "cz" => !stops,
             "gui" => rest.first().is_some_and(|word| word == "citool"),
-            // Others may only move a branch forward.
+            // Other merges may only move a branch forward.
             "merge" => !stops && has(&rest, &["--no-ff", "--continue"]),
             "subtree" => rest.first().is_some_and(|word| matches!(word.as_str(), "add" | "merge" | "pull")),
             _ => false,
         };
     }
-    // A new version is a commit with a tag.
+    // A new version makes a commit and a tag.
     let version = any(run, &[&["npm", "version"]])
         && operands(run).nth(2).is_some()
         && !has(run, &["--no-git-tag-version", "--git-tag-version=false"]);
     version || any(run, &OTHERS)
 }
 
-/// The arguments of a push.
+/// Returns the arguments of a push.
 pub(super) fn pushes(run: &Run) -> Option<Vec<String>> {
     const OTHERS: [&[&str]; 10] = [
         &["hg", "push"],
@@ -216,7 +216,7 @@ pub(super) fn is_forced(rest: &[String]) -> bool {
     })
 }
 
-/// Whether a push names that branch as its target.
+/// Returns true if a push names that branch as its target.
 pub(super) fn names_branch(rest: &[String], branch: &str) -> bool {
     operands(rest).skip(1).any(|word| {
         let target = word.rsplit(':').next().unwrap_or(word).trim_start_matches('+');
@@ -243,7 +243,7 @@ pub(super) fn branches(run: &Run) -> bool {
         "--help",
         "-h",
         "--all",
-        // Another branch is deleted, or this one told where it comes from.
+        // These delete another branch, or set the upstream of this one.
         "-d",
         "-D",
         "--delete",
@@ -291,7 +291,7 @@ pub(super) fn opens_request(run: &Run) -> bool {
     any(run, &LINES) || pushes(run).is_some_and(asked_for) || posts(run, "/pulls")
 }
 
-/// A call of GitHub's interface that writes at such an address.
+/// Returns true for a GitHub API call that writes to such an address.
 fn posts(run: &Run, address: &str) -> bool {
     let fields = ["-f", "-F", "--field", "--raw-field", "--input"];
     let methods = ["POST", "PUT", "PATCH"];
@@ -316,7 +316,7 @@ pub(super) fn merges(run: &Run) -> bool {
             "merge" | "rebase" => {
                 !has(&rest, &["--abort", "--quit"]) && !ends_rebase(&verb, &rest) && !asks_help(&rest)
             }
-            // A branch that is named is merged; a bare pull may only move this one forward.
+            // A pull that names a branch merges it; a plain pull may only move this one forward.
             "pull" => {
                 let rebases = rest.iter().any(|word| word == "-r" || word.starts_with("--rebase"));
                 let named = operands(&rest).nth(1).is_some() && !has(&rest, &["--ff-only"]);
@@ -329,7 +329,7 @@ pub(super) fn merges(run: &Run) -> bool {
     }
 }
 
-/// A command of git that changes the working tree or the history.
+/// Returns true for a git command that changes the working tree or the history.
 pub(super) fn changes_checkout(run: &Run) -> bool {
     const CHANGING: [&str; 17] = [
         "am",

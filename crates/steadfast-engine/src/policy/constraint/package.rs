@@ -1,9 +1,9 @@
-//! Package managers: what a command installs, and the options with values that may stand before its verb.
+//! Reads package managers: what a command installs, and the options with values before its verb.
 
 use super::program::{has, operands};
 use super::run::Run;
 
-/// A line a program: its name, a tab, its options with a value.
+/// A line per program: its name, a tab, its options with a value.
 const OPTIONS: &str = include_str!("options.txt");
 
 /// Programs that take the options of another.
@@ -24,15 +24,15 @@ fn alike(program: &str) -> &str {
     ALIKE.iter().find(|(name, _)| *name == program).map_or(program, |(_, like)| like)
 }
 
-/// The options of a program that take the next word.
+/// Returns the options of a program that take the next word.
 fn valued(program: &str) -> impl Iterator<Item = &'static str> + use<> {
     let program = alike(program).to_owned();
     let line = OPTIONS.lines().find_map(move |line| line.strip_prefix(program.as_str())?.strip_prefix('\t'));
     line.unwrap_or_default().split(' ')
 }
 
-/// The command without the options that only say where and how: program, verb, what it is about. What follows `--` is
-/// another's, and is kept.
+/// Removes the options that only say where and how, which leaves the program, the verb and its arguments. Words after
+/// `--` belong to another program and stay.
 pub(super) fn plain(mut run: Run) -> Run {
     let Some(program) = run.first().cloned() else { return run };
     let mut options = valued(&program).filter(|option| !option.is_empty()).peekable();
@@ -55,7 +55,7 @@ pub(super) fn plain(mut run: Run) -> Run {
         run.drain(at..at + removed);
         left -= removed;
     }
-    // `yarn workspace web add x`, `composer global require x` keep their words for those who ask.
+    // `yarn workspace web add x`, `composer global require x`: callers need these words.
     if program.starts_with("yarn") && run.get(1).is_some_and(|word| word == "workspace") && run.len() > 3 {
         run.drain(1..3);
     }
@@ -74,18 +74,18 @@ pub(super) fn plain(mut run: Run) -> Run {
     run
 }
 
-/// What a package manager is asked for.
+/// The kind of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Installs {
-    /// What is not yet a dependency of the project.
+    /// A package that is not yet a dependency of the project.
     New,
-    /// What the project already wants, or a tool beside it.
+    /// An existing dependency of the project, or a tool beside it.
     Other,
-    /// What the project's lock file says, to the letter: no file of the project changes by it.
+    /// Exactly the packages of the project's lock file, which changes no file of the project.
     Locked,
 }
 
-/// Names of the verb that npm takes.
+/// The names of npm's verb `install`.
 const NPM_INSTALL: [&str; 13] = [
     "install",
     "i",
@@ -102,7 +102,7 @@ const NPM_INSTALL: [&str; 13] = [
     "it",
 ];
 
-/// Verbs that add what is named behind them.
+/// Verbs that add the packages named after them.
 const ADDS: [(&str, &[&str]); 23] = [
     ("npm", &["add"]),
     ("pnpm", &["add", "install", "i"]),
@@ -135,7 +135,7 @@ pub(super) fn installs(run: &Run) -> Option<Installs> {
     let mut words = operands(rest);
     let verb = words.next().map_or("", String::as_str);
     let second = words.next().map_or("", String::as_str);
-    // The project itself, and all of its packages, are nothing new.
+    // The project itself and its own packages are not new.
     let named = operands(rest).skip(1).any(|word| !matches!(word.as_str(), "." | "./" | "./..."));
     let global = has(rest, &["-g", "--global", "global"]);
     let new = |named: bool| Some(if named && !global { Installs::New } else { Installs::Other });
@@ -192,7 +192,7 @@ pub(super) fn installs(run: &Run) -> Option<Installs> {
     }
 }
 
-/// What `install` of pip and its like names: a package, or a list of them, or the project itself.
+/// Returns what `install` of pip and similar programs names: a package, a list of packages, or the project itself.
 fn of_packages(rest: &[String]) -> Installs {
     let mut words = rest.iter().skip_while(|word| *word != "install").skip(1);
     let mut listed = false;

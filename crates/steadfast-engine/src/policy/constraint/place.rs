@@ -1,11 +1,11 @@
-//! Whether a path is what a human named.
+//! Compares a path with the names that a human uses.
 
 use steadfast_shell::{GuardDecision, Reading, judge};
 use steadfast_text::glob;
 
 use super::super::target;
 
-/// Whether the path is what is called so in a checkout, or inside it.
+/// Returns true if the path is the named place in a checkout, or inside it.
 pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
     let lower = path.to_lowercase();
     let mut parts = lower.split('/').filter(|part| !part.is_empty());
@@ -65,8 +65,8 @@ pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
     }
 }
 
-/// Where an agent may write whatever is forbidden: its scratch folder, temporary files beside the checkout, what its host
-/// keeps for itself, devices.
+/// Returns true for places where an agent may write under every constraint: its scratch folder, temporary files outside
+/// the checkout, files that its host keeps for itself, and devices.
 pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
     const TEMPORARY: [&str; 5] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/"];
     const HOSTS: [&str; 4] = ["/.claude/plans/", "/.claude/projects/", "/.claude/todos/", "/.codex/memories/"];
@@ -80,7 +80,7 @@ pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
         && (TEMPORARY.iter().any(|folder| path.starts_with(folder)) || HOSTS.iter().any(|part| path.contains(part)))
 }
 
-/// What is made again from the sources by a build, a test run or an installation.
+/// Returns true for files that a build, a test run or an installation makes again from the sources.
 pub(super) fn is_derived(path: &str, cwd: &str) -> bool {
     const ANYWHERE: [&str; 26] = [
         "node_modules",
@@ -110,7 +110,7 @@ pub(super) fn is_derived(path: &str, cwd: &str) -> bool {
         "bower_components",
         ".DS_Store",
     ];
-    // Beside sources they are made; among them they may be sources themselves.
+    // Beside the sources these folders are build output; among them they may be sources.
     const BESIDE: [&str; 4] = ["target", "dist", "build", "coverage"];
     let Some(inside) = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')) else { return false };
     let parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty()).collect();
@@ -119,7 +119,7 @@ pub(super) fn is_derived(path: &str, cwd: &str) -> bool {
         || parts.last().is_some_and(|last| last.ends_with(".pyc") || last.ends_with(".tsbuildinfo"))
 }
 
-/// Where dependencies are written down.
+/// Returns true for files that list dependencies.
 pub(crate) fn is_manifest(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     matches!(

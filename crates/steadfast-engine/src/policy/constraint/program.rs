@@ -1,4 +1,4 @@
-//! What a command is, to those who forbid it by what it does.
+//! Recognises commands by what they do.
 
 use super::history::git;
 use super::package::installs;
@@ -13,14 +13,14 @@ pub(super) fn operands(words: &[String]) -> impl Iterator<Item = &String> {
     words.iter().filter(|word| !word.starts_with('-'))
 }
 
-/// The program with the first of its arguments that are no options.
+/// Returns true if the command begins with the program and its first arguments that are not options.
 pub(super) fn starts(run: &Run, words: &[&str]) -> bool {
     let mut plain =
         run.iter().enumerate().filter(|(at, word)| *at == 0 || !word.starts_with('-')).map(|(_, word)| word);
     words.iter().all(|word| plain.next().is_some_and(|other| other == word))
 }
 
-/// Whether a command only tells something: what it can do, which version it is, what it would run.
+/// Returns true if a command only prints information: its help, its version, or what it would run.
 pub(super) fn only_tells(run: &Run) -> bool {
     const LISTS: [&str; 8] =
         ["--collect-only", "--co", "--listTests", "--list-tests", "--no-run", "--fixtures", "--markers", "-list"];
@@ -32,19 +32,21 @@ pub(super) fn only_tells(run: &Run) -> bool {
                 program.as_str(),
                 "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "gh" | "glab" | "go" | "poetry" | "docker" | "pip"
             );
-    // `gem install x --version 1` says which one; only at the end it asks for it. `-v` and `-V` may be for more words.
+    // In `gem install x --version 1` the option names a version; only at the end it asks for one. `-v` and `-V` have
+    // more meanings.
     let last = arguments.last().is_some_and(|word| word == "--version");
     let version = last && arguments.len() <= 2 || arguments == ["version"];
     help || version || tests(run) && arguments.iter().any(|word| LISTS.contains(&word.as_str()))
 }
 
-/// Whether a command is asked for its help. Behind an option it may be that option's value: `git commit -m --help`.
+/// Returns true if a command is asked for its help. After an option it may be the option's value: `git commit -m
+/// --help`.
 pub(super) fn asks_help(arguments: &[String]) -> bool {
     let asks = |at: usize| arguments[at] == "--help" && (at == 0 || !arguments[at - 1].starts_with('-'));
     (0..arguments.len()).any(asks) || arguments.len() <= 2 && arguments.last().is_some_and(|word| word == "-h")
 }
 
-/// How a run is shown in a refusal.
+/// Returns a run as a refusal shows it.
 pub(super) fn shown(run: &Run) -> String {
     match git(run) {
         Some((verb, _)) => format!("git {verb}"),
@@ -69,7 +71,7 @@ pub(super) fn uses_network(run: &Run) -> bool {
         || installs(run).is_some()
 }
 
-/// Whether a run is what a human called so: a kind of command by its name, or a command by its words.
+/// Returns true if a human's name fits a run: the name of a kind of command, or the words of a command.
 pub(super) fn is_called(run: &Run, name: &str) -> bool {
     let speaks_of = |part: &str| run.iter().any(|word| word.to_lowercase().contains(part));
     let script = |names: &[&str]| {
@@ -158,7 +160,7 @@ pub(super) fn is_called(run: &Run, name: &str) -> bool {
     }
 }
 
-/// Parts of a script's name that say that it does something else: `test:types` runs no test.
+/// Returns true for parts of a script's name that change its meaning: `test:types` runs no test.
 fn is_beside(part: &str) -> bool {
     const BESIDE: [&str; 14] = [
         "types",
@@ -224,7 +226,7 @@ fn tests(run: &Run) -> bool {
         )
 }
 
-/// The same program, and the words after it in this order, options between them or not.
+/// Returns true for the same program with these words in this order; options may come between them.
 fn is_literally(run: &Run, line: &str) -> bool {
     let mut wanted = line.split_whitespace();
     let Some(program) = wanted.next() else { return false };

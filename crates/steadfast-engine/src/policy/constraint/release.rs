@@ -1,4 +1,4 @@
-//! Commands that bring something to others: deployments, releases; and options that are forbidden by their name.
+//! Recognises commands that publish (deployments, releases), and options that are forbidden by name.
 
 use super::history::git;
 use super::program::{has, operands, starts};
@@ -59,7 +59,7 @@ const DEPLOYS: [&[&str]; 52] = [
     &["doctl", "apps", "create-deployment"],
 ];
 
-/// Programs whose commands for it are many and named alike.
+/// Programs with many deployment commands of similar names.
 const CLOUDS: [&str; 5] = ["gcloud", "aws", "az", "cap", "nx"];
 
 pub(super) fn deploys(run: &Run) -> bool {
@@ -97,13 +97,13 @@ pub(super) fn deploys(run: &Run) -> bool {
         && operands(rest).take(2).any(|other| word(other));
     let workflow = starts(run, &["gh", "workflow", "run"])
         && rest.iter().any(|other| word(other.trim_end_matches(".yml").trim_end_matches(".yaml")));
-    // A script by its name, alone or behind a shell.
+    // A script by its name, alone or after a shell.
     let script = word(stem(program))
         || matches!(
             program.as_str(),
             "bash" | "sh" | "zsh" | "python" | "python3" | "node" | "ruby" | "perl" | "tsx" | "ts-node"
         ) && operands(rest).next().is_some_and(|file| word(stem(file)));
-    // Without a command they deploy.
+    // Without a subcommand these deploy.
     let bare = matches!(program.as_str(), "vercel" | "now" | "surge" | "gh-pages")
         && first.is_none_or(|word| word.starts_with('.') || word.contains('/'))
         || program == "ansible-playbook";
@@ -154,9 +154,9 @@ pub(super) fn publishes(run: &Run) -> bool {
             || matches!(run[0].as_str(), "semantic-release" | "release-it" | "goreleaser" | "np"))
 }
 
-/// Whether a command has an option, also in its short form where that is known.
+/// Returns true if a command has an option, also in its short form where that is known.
 pub(super) fn has_flag(run: &Run, flag: &str) -> bool {
-    // What is printed or looked for is not used.
+    // These print or search for the option and do not use it.
     if matches!(run[0].as_str(), "echo" | "printf" | "grep" | "rg" | "man") {
         return false;
     }

@@ -1,13 +1,13 @@
-//! Who is run by a command line, as those see it who forbid it: a program by its base name, and its arguments.
+//! The runs of a command line, in the form in which constraints compare them.
 
 use steadfast_shell::{Argument, Context, Invocation, Reading, effects};
 
 use super::package;
 
-/// A command: its program by its base name, and its arguments.
+/// A command: the base name of its program, and its arguments.
 pub(super) type Run = Vec<String>;
 
-/// Every command of a line, those that others run for it included.
+/// Returns all commands of a line, with those that other commands run.
 pub(super) fn runs(reading: &Reading) -> Vec<Run> {
     let mut runs = Vec::new();
     for invocation in reading.runs() {
@@ -24,7 +24,7 @@ pub(super) fn runs(reading: &Reading) -> Vec<Run> {
     runs
 }
 
-/// The same of a text that is read by itself.
+/// Returns all commands of a text that is read by itself.
 pub(super) fn runs_of(line: &str) -> Vec<Run> {
     runs(&effects(line, &Context::default()))
 }
@@ -37,14 +37,14 @@ fn words(invocation: &Invocation) -> Run {
     words
 }
 
-/// What is not known of an argument is no reason to refuse anything: a pattern is a text like any other here.
+/// An argument that is not fully known counts as its text, since uncertainty is no reason to refuse.
 fn text(argument: &Argument) -> &str {
     match argument {
         Argument::Known(text) | Argument::Pattern(text) => text,
     }
 }
 
-/// What a launcher of packages runs: to the effects of a line it is a program that nobody knows.
+/// Returns the command that a package launcher runs. For the effects of a line it is an unknown program.
 fn launched(words: &[String]) -> Option<&[String]> {
     let (program, arguments) = words.split_first()?;
     let first = arguments.first().map(String::as_str);
@@ -60,7 +60,7 @@ fn launched(words: &[String]) -> Option<&[String]> {
     rest.iter().position(|word| !word.starts_with('-')).map(|at| &rest[at..])
 }
 
-/// `pnpm@9` is pnpm, of that version.
+/// `pnpm@9` is `pnpm`.
 fn unversioned(program: &str) -> &str {
     program.split_once('@').map_or(program, |(name, _)| if name.is_empty() { program } else { name })
 }

@@ -1,16 +1,16 @@
-//! What the settings forbid every session, as if a human had said it.
+//! The constraints of the settings, in the form of a human's constraints.
 
 use steadfast_model::{Constraint as Forbidden, ConstraintKind, DriftRules};
 
 use crate::goal::understood;
 
-/// Read with every call that is judged, and nothing where nothing is set.
+/// Returns the constraints of the settings. This runs for every judged call, so it costs nothing when none is set.
 pub(super) fn forbidden(rules: &DriftRules) -> Vec<Forbidden> {
     let mut found: Vec<Forbidden> = rules.constraints.iter().flat_map(|said| understood(said)).collect();
     found.extend(rules.never.iter().map(|place| Forbidden {
         number: 0,
         kind: ConstraintKind::Touch,
-        // A path, and none of the things that have their usual places: `./tests` is that folder.
+        // `./tests` is the folder; `tests` alone would mean all usual places of tests.
         of: vec![format!("./{}", place.trim_start_matches("./"))],
         said: format!("never {place}"),
     }));

@@ -169,7 +169,7 @@ fn a_push_is_refused_and_where_it_goes_counts() {
     );
     assert_eq!(
         note(&told(&["don't push to main"]), &shell("git push")).as_deref(),
-        Some("You said: \"don't push to main\". A push was let pass: whether it is to `main` is not known.")
+        Some("You said: \"don't push to main\". Steadfast allowed a push and does not know whether it is to `main`.")
     );
 }
 
@@ -230,7 +230,10 @@ fn new_dependencies_are_refused_and_a_manifest_is_only_noted() {
     );
     assert_eq!(
         note(&told(&["no new dependencies"]), &write("Cargo.toml")).as_deref(),
-        Some("You said: \"no new dependencies\". `Cargo.toml` is edited: whether that adds one is not known.")
+        Some(
+            "You said: \"no new dependencies\". `Cargo.toml` is edited; Steadfast does not know whether that adds a \
+              dependency."
+        )
     );
     check(
         "don't install anything",
@@ -297,11 +300,11 @@ fn a_pattern_beside_the_fence_is_outside_and_one_above_it_may_be() {
     );
     assert_eq!(
         note(&told(&["only touch src/auth"]), &shell("sed -i s/a/b/ src/*/a.ts")).as_deref(),
-        Some("You said: \"only touch src/auth\". `src/*/a.ts` may be written by a command that was let pass.")
+        Some("You said: \"only touch src/auth\". Steadfast allowed a command that may write `src/*/a.ts`.")
     );
     assert_eq!(
         note(&told(&["only touch src/auth"]), &shell("git apply x.patch")).as_deref(),
-        Some("You said: \"only touch src/auth\". A command that was let pass may write any file.")
+        Some("You said: \"only touch src/auth\". Steadfast allowed a command that may write any file.")
     );
     check(
         "only edit `src/**/*.css`",
@@ -388,7 +391,7 @@ fn what_cannot_be_read_passes_and_is_noted() {
     assert_eq!(refusal(&state, &event), None);
     assert_eq!(
         note(&state, &event).as_deref(),
-        Some("You said: \"don't commit\". A command that could not be read was let pass.")
+        Some("You said: \"don't commit\". Steadfast allowed a command that it could not read.")
     );
 }
 

@@ -1,5 +1,5 @@
-//! What a script or `make` did against a constraint: seen after the call, and told once. Who did it is not known for
-//! certain: a human may have committed in another terminal while the call ran.
+//! Reports what a script or `make` did against a constraint: found after the call, and reported once. The author is not
+//! certain, since a human may have committed in another terminal while the call ran.
 
 use steadfast_model::{
     Action, Change, Constraint, ConstraintKind, EventKind, Facts, Marks, State, ToolCall, ToolUseId, Verdict, Watched,
@@ -10,7 +10,7 @@ use super::setting;
 use crate::ParsedEvent;
 use crate::policy::approval::may_do_anything;
 
-/// What is forbidden, whoever forbids it.
+/// Returns all constraints, from every source.
 fn forbidden(state: &State) -> Vec<Constraint> {
     let said = state.constraints().iter().chain(&state.must_nots).cloned();
     said.chain(setting::forbidden(&state.rules.drift)).collect()
@@ -25,7 +25,7 @@ fn id(call: &ToolCall) -> ToolUseId {
     call.id.clone().unwrap_or_else(|| ToolUseId::new(""))
 }
 
-/// Whether the checkout is looked at with this event.
+/// Returns true if this event requires the marks of the checkout.
 pub(super) fn is_needed(state: &State, event: &ParsedEvent<'_>) -> bool {
     match &event.kind {
         EventKind::PreTool(call) => {
@@ -37,12 +37,12 @@ pub(super) fn is_needed(state: &State, event: &ParsedEvent<'_>) -> bool {
     }
 }
 
-/// What is kept of the look before a call.
+/// Remembers the marks before a call.
 pub(super) fn begin(call: &ToolCall, facts: &Facts) -> Option<Change> {
     facts.marks.clone().map(|marks| Change::WatchBegun(Watched { call: id(call), marks }))
 }
 
-/// What the look after a call shows.
+/// Compares the marks after a call with those before it.
 pub(super) fn end(state: &State, call: &ToolCall, facts: &Facts) -> Judgement {
     let id = id(call);
     let Some(before) = state.watched.iter().find(|watched| watched.call == id) else { return Judgement::default() };
@@ -57,12 +57,12 @@ pub(super) fn end(state: &State, call: &ToolCall, facts: &Facts) -> Judgement {
         Action::Shell { command, .. } => command.lines().next().unwrap_or_default().chars().take(60).collect(),
         _ => call.tool.clone(),
     };
-    let doubt = "Somebody else's in that time looks the same.";
+    let doubt = "A change by someone else in that time looks the same.";
     Judgement {
         verdict: Verdict::Note(format!("You said: \"{said}\". {what} while `{line}` ran. {doubt}")),
         aside: Some(format!(
-            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If it was this call, say so; undoing it is \
-             for the human to ask for."
+            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If this call did it, say so. Whether to \
+             undo it is the human's decision."
         )),
         changes,
         ..Judgement::default()
@@ -72,7 +72,7 @@ pub(super) fn end(state: &State, call: &ToolCall, facts: &Facts) -> Judgement {
 fn moved(kind: ConstraintKind, before: &Marks, after: &Marks) -> Option<String> {
     use ConstraintKind as K;
     match kind {
-        // A reflog that is new has its first commit.
+        // A new reflog has its first commit.
         K::Commit => {
             (after.commit.is_some() && before.commit != after.commit).then(|| "HEAD moved by a commit".to_owned())
         }

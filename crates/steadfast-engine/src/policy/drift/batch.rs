@@ -1,9 +1,10 @@
-//! The calls of one model answer. They were made before any of them was answered: where the host says that they are all
-//! back, the agent is told once, and of the gravest.
+//! Corrections for several calls of one model answer. The calls were made before any of them was answered. If the host
+//! reports that all of them have returned, the agent hears one correction, the strictest.
 
 use steadfast_model::{Batch, Drift as Memory, DriftChange, Event, Level, Verdict};
 
-/// Says it now, or keeps it for when the others are back. A subagent's calls are not those of the main thread.
+/// Gives a correction now, or keeps it until the other calls have returned. A subagent's calls are not part of the main
+/// thread's answer.
 pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String) -> (Verdict, Option<DriftChange>) {
     match &memory.batch {
         _ if event.agent.is_some() => (Verdict::Context(text), None),
@@ -15,13 +16,13 @@ pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String) -
     }
 }
 
-/// How much a step counts as an answer to what was said before: not at all, where that waits itself.
-pub(super) fn heard(memory: &Memory) -> u8 {
+/// Returns how much a step counts as an answer to the last correction: nothing while the correction itself waits.
+pub(super) fn answer_weight(memory: &Memory) -> u8 {
     u8::from(!matches!(memory.batch, Batch::Waiting { .. }))
 }
 
-/// They are all back.
-pub(super) fn over(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
+/// Judges the end of a batch of calls.
+pub(super) fn on_end(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
     let reported = Some(DriftChange::Batch(Batch::Reported));
     match &memory.batch {
         _ if event.agent.is_some() => (Verdict::Pass, None),
@@ -31,7 +32,7 @@ pub(super) fn over(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChan
     }
 }
 
-/// The human spoke before they were: what was to be said is about what they saw themselves.
+/// Drops a kept correction when the human speaks first; it is about work that they have seen.
 pub(super) fn dropped(memory: &Memory) -> Option<DriftChange> {
     matches!(memory.batch, Batch::Waiting { .. }).then_some(DriftChange::Batch(Batch::Reported))
 }

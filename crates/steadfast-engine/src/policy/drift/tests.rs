@@ -201,9 +201,9 @@ fn a_correction_says_what_led_away_and_what_leads_back() {
     assert_eq!(
         said(&mut state, &edit("web/footer.ts")).as_deref(),
         Some(
-            "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; the step before led away, \
-             too. The goal: \"Fix the expiry of tokens\". The work is in `src/auth`. Back on course: `src/auth/token.rs`. If it is needed, \
-             say in a sentence why, and go on."
+            "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; the step before \
+             led away, too. The goal: \"Fix the expiry of tokens\". The work is in `src/auth`. Back on course: \
+             `src/auth/token.rs`. If it is needed, say why in one sentence and continue."
         )
     );
 }
@@ -243,7 +243,7 @@ fn ignored_to_the_end_one_action_is_awaited_and_reading_it_is_enough() {
             wakeups: 0,
         })),
     );
-    assert!(note.answer.note.unwrap().contains("a halt among them"));
+    assert!(note.answer.note.unwrap().contains("including a halt"));
     go(&mut state, &read("src/auth/token.rs"));
     assert_eq!((state.drift.course, state.drift.escalation), (Course::Normal, 2));
 }
@@ -283,8 +283,8 @@ fn what_fails_a_third_time_is_told_whatever_was_between() {
     assert_eq!(
         told.answer.context.as_deref(),
         Some(
-            "The same failed 3 times. Read what it says before it is tried again, or try another way. The goal: \"Fix the \
-             expiry of tokens\"."
+            "The same attempt failed 3 times. Read its error before trying again, or try another way. The goal: \"Fix \
+             the expiry of tokens\"."
         )
     );
 }
@@ -352,8 +352,8 @@ fn an_undeclared_scope_is_said_once_and_to_the_human() {
     assert_eq!(
         first.answer.note.as_deref(),
         Some(
-            "No path was named for this work; it is taken to be where the agent looked first: src/auth. `steadfast goal set` \
-             says it outright."
+            "No path was named for this work, so Steadfast assumes the folders that the agent read first: src/auth. \
+             `steadfast goal set` names other paths."
         )
     );
     assert_eq!(go(&mut state, &edit("src/auth/other.rs")).answer.note, None);
@@ -365,7 +365,7 @@ fn an_undeclared_scope_is_said_once_and_to_the_human() {
     let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
     go(&mut state, &prompt("Something is broken."));
     let note = go(&mut state, &edit("main.py")).answer.note.unwrap();
-    assert!(note.contains("where the agent looked first: the root of the project. `steadfast"), "{note}");
+    assert!(note.contains("that the agent read first: the root of the project. `steadfast"), "{note}");
 }
 
 #[test]

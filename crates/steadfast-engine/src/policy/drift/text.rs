@@ -1,16 +1,16 @@
-//! What an agent and its human are told of drift. Short: the longest is well under 120 tokens.
+//! Texts about drift for the agent and its human. The longest is well under 120 tokens.
 
 use steadfast_model::{Course, Drift, Level, Places, State};
 
 use crate::drift::{Repeated, Repetition, StepScore, ToolEffects, folder};
 
-/// The most of the goal that is repeated, in characters.
+/// The most characters of the goal that are repeated.
 const GOAL: usize = 90;
 
 /// The most folders that are named.
 const FOLDERS: usize = 3;
 
-/// What the agent is told of a step. None: nothing.
+/// Returns the text about a step. `None`: no correction.
 pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recovery: Option<&str>) -> Option<String> {
     if level > Level::None
         && let Some(repeated) = scored.repeated
@@ -24,7 +24,8 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
         Level::None => return None,
         Level::Nudge => format!("Is this part of the goal? {}.{goal}", capital(&reasons)),
         Level::Correct => format!(
-            "This leads away from the goal: {reasons}.{goal}{}{back} If it is needed, say in a sentence why, and go on.",
+            "This leads away from the goal: {reasons}.{goal}{}{back} If it is needed, say why in one sentence and \
+             continue.",
             places(&state.drift)
         ),
         Level::Intervene => format!(
@@ -36,55 +37,55 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
                 Some(path) => format!("read `{path}` and say what is left to do for the goal"),
                 None => "say what is left to do for the goal, or ask the human".to_owned(),
             };
-            let before = if state.drift.corrected { " The correction before changed nothing." } else { "" };
+            let before = if state.drift.corrected { " The previous correction changed nothing." } else { "" };
             format!("Halt: {reasons}.{goal}{before} First action now: {first}.")
         }
     })
 }
 
-/// What the agent is told that tries the same again.
+/// For an agent that tries the same again.
 fn circling(state: &State, repeated: Repeated, level: Level) -> String {
     let times = repeated.times;
     let goal = goal(state);
     if repeated.what == Repetition::ToAndFro {
         return format!(
-            "The same lines were changed to and fro {times} times. Say what each of the two was to solve, decide, and leave \
-             them, or ask the human.{goal}"
+            "The same lines were changed back and forth {times} times. Say what each version was meant to solve, \
+             choose one and keep it, or ask the human.{goal}"
         );
     }
     match level {
         Level::None | Level::Nudge | Level::Correct => {
             format!(
-                "The same failed {times} times. Read what it says before it is tried again, or try another way.{goal}"
+                "The same attempt failed {times} times. Read its error before trying again, or try another way.{goal}"
             )
         }
         Level::Intervene | Level::Halt => {
             format!(
-                "The same failed {times} times, and trying on changes nothing. Say what is known of the cause, then do \
-                     something else, or ask the human.{goal}"
+                "The same attempt failed {times} times; trying again changes nothing. Say what is known about the \
+                     cause, then do something else or ask the human.{goal}"
             )
         }
     }
 }
 
-/// Why a call does not happen.
+/// The reason for a refused call.
 pub(super) fn refusal(state: &State, scored: &StepScore, recovery: Option<&str>) -> String {
     let back = recovery.map(|path| format!(" First action now: read `{path}`.")).unwrap_or_default();
-    format!("Not done, it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
+    format!("Refused because it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
 }
 
-/// What the agent is told when its human speaks while it is off course.
+/// For the agent, when the human speaks while it is off course.
 pub(super) fn at_prompt(memory: &Drift) -> String {
-    let awaited = memory.awaited.as_ref().map(|path| format!("; back on course was `{path}`")).unwrap_or_default();
-    format!("Before this prompt the work had drifted{awaited}. What the human says now decides where it is.")
+    let awaited = memory.awaited.as_ref().map(|path| format!("; the way back was `{path}`")).unwrap_or_default();
+    format!("Before this prompt the work had drifted{awaited}. This prompt of the human decides what the work is now.")
 }
 
-/// What the human is told at a stop that is off course.
+/// For the human, at a stop that is off course.
 pub(super) fn at_stop(memory: &Drift) -> String {
     let told = memory.tally.corrections + memory.tally.interventions + memory.tally.halts;
     let told = if told == 1 { "1 correction".to_owned() } else { format!("{told} corrections") };
     let halted = match (memory.course, memory.tally.halts) {
-        (Course::Forced, _) | (_, 1..) => ", a halt among them",
+        (Course::Forced, _) | (_, 1..) => ", including a halt",
         _ => "",
     };
     format!(
@@ -93,20 +94,20 @@ pub(super) fn at_stop(memory: &Drift) -> String {
     )
 }
 
-/// What the human is told once, where nothing says where the work is.
+/// For the human, once, if no text names the place of the work.
 pub(super) fn undeclared(memory: &Drift, effects: &ToolEffects) -> String {
     let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
     if folders.is_empty() {
         folders.extend(effects.writes.first().map(|path| shown(folder(path))));
     }
-    // The root is a folder like any other, and has no name.
+    // The root is a folder, too, and its name is empty.
     let places = match folders.as_slice() {
         [] | ["" | "." | "./"] => "the root of the project".to_owned(),
         folders => folders.join(", "),
     };
     format!(
-        "No path was named for this work; it is taken to be where the agent looked first: {places}. `steadfast goal set` \
-         says it outright."
+        "No path was named for this work, so Steadfast assumes the folders that the agent read first: {places}. \
+         `steadfast goal set` names other paths."
     )
 }
 

@@ -1,14 +1,14 @@
-//! What sweeps files away that it does not name: `git clean`, `git stash` and patterns of the shell, as far as it takes the
-//! settings that our hooks stand in.
+//! Finds commands that remove files without naming them: `git clean`, `git stash` and shell patterns, if they would
+//! remove the settings that contain our hooks.
 //!
-//! Whether it does depends on what git knows of the file. `git clean -fd` and `git stash -u` leave ignored files where they
-//! are, `-x` and `--all` do not, `-X` takes nothing else.
+//! The result depends on what git knows of the file. `git clean -fd` and `git stash -u` keep ignored files; `-x` and
+//! `--all` remove them, too; `-X` removes nothing else.
 
 use steadfast_model::WiredFile;
 use steadfast_shell::{Argument, Op, Reading};
 use steadfast_text::{is_within, quote};
 
-/// Which files a sweep takes beside tracked ones.
+/// The kinds of files that a sweep takes beside tracked ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Untracked,
@@ -22,42 +22,45 @@ enum Verb {
     Stash,
 }
 
-/// One sweep of a command line.
+/// A command that removes files without naming them.
 #[derive(Debug)]
 struct Sweep<'a> {
     verb: Verb,
     takes: Takes,
-    /// Git goes into folders in which nothing is tracked.
+    /// It removes untracked folders, too.
     folders: bool,
-    /// The folder in which git is started.
+    /// The folder in which git runs.
     cwd: &'a str,
-    /// What follows the verb.
+    /// The words after the verb.
     words: Vec<&'a str>,
-    /// What comes before it: `-C folder`, `-c setting`.
+    /// The options before the verb: `-C folder`, `-c setting`.
     options: Vec<&'a str>,
-    /// Patterns of `-e`.
+    /// The patterns of `-e`.
     patterns: Vec<&'a str>,
     paths: Vec<&'a str>,
 }
 
-/// Whether a command line may hold a sweep, before it is read.
+/// Returns true if a command line may contain a sweep; it is not parsed yet.
 pub(super) fn may_sweep(command: &str) -> bool {
     let by_git = command.contains("git") && (command.contains("clean") || command.contains("stash"));
     let by_pattern = command.contains(['*', '?', '[']) && (command.contains("rm") || command.contains("mv"));
     by_git || by_pattern || (command.contains("find") && command.contains("-delete"))
 }
 
-/// Why a command line is refused that sweeps our settings away, with the spelling that keeps them.
+/// Returns the refusal for a line that removes our settings, with a spelling that keeps them.
 pub(super) fn refused(reading: &Reading, wired: &[WiredFile]) -> Option<String> {
     let by_git = by_git(reading, wired);
     by_git.or_else(|| {
         wired.iter().find(|file| is_globbed(reading, file)).map(|file| {
-            format!("This removes `{}`, which holds the hooks of Steadfast. Name what shall go instead.", file.path)
+            format!(
+                "This removes `{}`, which holds the hooks of Steadfast. Name the files to remove instead.",
+                file.path
+            )
         })
     })
 }
 
-/// Whether a pattern of the shell stands for it, or for a folder above it. What a variable stands for is not known.
+/// Returns true if a shell pattern matches the file or a folder above it. The value of a variable is not known.
 fn is_globbed(reading: &Reading, file: &WiredFile) -> bool {
     reading.effects.iter().filter(|effect| matches!(effect.op, Op::Delete | Op::Move)).any(|effect| {
         // `find .claude -delete`
@@ -71,7 +74,7 @@ fn is_globbed(reading: &Reading, file: &WiredFile) -> bool {
         else {
             return false;
         };
-        // A star does not stand for a leading dot.
+        // A star does not match a leading dot.
         let fits = |(pattern, part): (&str, &str)| {
             is_name(pattern, part) && !(part.starts_with('.') && pattern.starts_with(['*', '?']))
         };
@@ -94,7 +97,7 @@ fn by_git(reading: &Reading, wired: &[WiredFile]) -> Option<String> {
     })
 }
 
-/// Whether an effect is a sweep's, which is judged here.
+/// Returns true if an effect comes from a sweep, which this module judges.
 pub(super) fn is_sweep(effect: &steadfast_shell::CommandEffect) -> bool {
     effect.via == "git" && effect.op == Op::Delete && effect.path.as_deref().is_some_and(|path| path.ends_with("/**"))
 }
@@ -103,7 +106,7 @@ fn sweeps(reading: &Reading) -> impl Iterator<Item = Sweep<'_>> {
     reading.runs().filter(|run| run.may_run("git")).filter_map(|run| {
         let words: Vec<&str> = run.arguments().iter().map(|word| word.known().unwrap_or("?")).collect();
         let at = verb_at(&words)?;
-        // Git's effects stand at the same place of the line, and have its folder.
+        // Git's effects have the same span in the line, and name its folder.
         let here = reading.effects.iter().find(|effect| {
             effect.via == "git" && effect.span == run.span && effect.path.as_deref().is_some_and(|p| p.ends_with("/**"))
         });
@@ -195,7 +198,7 @@ impl<'a> Sweep<'a> {
         let below = |folder: &str| is_within(path, folder);
         let in_reach = match (self.verb, self.paths.is_empty()) {
             (Verb::Clean, true) => below(self.cwd) && (self.folders || file.folder_tracked),
-            // From anywhere in the checkout, all of it.
+            // From anywhere in the checkout, git stashes all of it.
             (Verb::Stash, true) => is_within(self.cwd, file.root()),
             (_, false) => {
                 let (kept, taken): (Vec<&str>, Vec<&str>) = self.paths.iter().partition(|path| is_excluding(path));
@@ -207,7 +210,7 @@ impl<'a> Sweep<'a> {
         is_taken && in_reach && !self.keeps(file)
     }
 
-    /// Whether a pattern of `-e` spares it. With `-X`, one without `!` does the opposite.
+    /// Returns true if a pattern of `-e` spares the file. With `-X`, a pattern without `!` does the opposite.
     fn keeps(&self, file: &WiredFile) -> bool {
         let name = file.relative().rsplit('/').next().unwrap_or_default();
         let names = |pattern: &str| {
@@ -222,7 +225,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// The same without what is ours.
+    /// Returns the same command without our files.
     fn spelling(&self, folders: &[&str]) -> String {
         let mut line = vec!["git".to_owned()];
         line.extend(self.options.iter().map(|word| quote(word)));
@@ -267,7 +270,7 @@ fn joined(cwd: &str, path: &str) -> String {
     }
 }
 
-/// `*.json`, `settings.*`, `*`: a pattern without a slash fits the name of the file.
+/// Returns true if a pattern without a slash matches the file's name: `*.json`, `settings.*`, `*`.
 fn is_name(pattern: &str, name: &str) -> bool {
     Argument::Pattern(pattern.to_owned()).may_be(name)
 }

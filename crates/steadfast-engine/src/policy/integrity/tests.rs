@@ -147,7 +147,7 @@ fn while_a_gate_is_closed_what_may_be_written_is_not() {
     for config in ["steadfast.toml", "project.yaml"] {
         assert_eq!(
             read(&format!("echo >> {config}"), true),
-            Some(format!("`{config}` is not changed while the plan gate is closed."))
+            Some(format!("`{config}` cannot be changed while the plan gate is closed."))
         );
         assert_eq!(read(&format!("echo >> {config}"), false), None);
         assert_eq!(read(&format!("cat {config}"), true), None);
@@ -178,8 +178,8 @@ fn a_run_that_spent_its_budget_gets_no_tool_call_through() {
     let spent = |text: &str| Facts { spent: Some(text.to_owned()), ..Facts::default() };
     let said = |facts: &Facts| Integrity.judge(&state, &ParsedEvent::of(&reading()), facts).verdict;
     assert_eq!(said(&Facts::default()), Verdict::Pass);
-    let reason = "The budget of this run is spent (26 of 25 US dollars): no tool call is let through any more. The \
-                  work so far is kept.";
+    let reason = "The budget of this run is spent (26 of 25 US dollars): Steadfast refuses every further tool call. \
+                  The work so far is kept.";
     assert_eq!(said(&spent("26 of 25 US dollars")), Verdict::Deny { reason: reason.into() });
     assert!(said(&spent("")).text().starts_with("The budget of this run is spent: no tool call"));
     assert_eq!(Integrity.judge(&state, &ParsedEvent::of(&stop()), &spent("")).verdict, Verdict::Pass);
@@ -316,7 +316,7 @@ fn what_a_call_removed_is_told_to_agent_and_human_as_it_came_out() {
         assert_eq!(answer.context, answer.note);
         answer.note.unwrap_or_default()
     };
-    assert!(said(None).contains("This call removed `a`") && said(None).contains("It is back as it was."));
+    assert!(said(None).contains("This call removed `a`") && said(None).contains("Steadfast put it back."));
     assert!(said(Some("disk full")).contains("could not be put back (disk full)"));
 }
 

@@ -1,4 +1,4 @@
-//! What follows when a unit was worked on, and when it was to land.
+//! Handles the end of a dispatch, and the end of a merge.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -51,7 +51,7 @@ impl Dispatcher {
             self.activity.remove(unit);
             if let Some(plan) = plan {
                 self.close(unit, &plan, &leases, commit)?;
-                self.clear_away(unit)?;
+                self.remove_worktree(unit)?;
             }
             self.events.push(RunEvent::Landed { unit: unit.clone(), commit: commit.clone() });
             self.reached = self.until == Until::Unit && self.is_more_to_do();
@@ -63,7 +63,7 @@ impl Dispatcher {
         }
     }
 
-    /// Writes down that a unit landed: evidence, statuses and the merge at once.
+    /// Records that a unit landed: evidence, statuses and the merge in one transaction.
     pub(in crate::run) fn close(
         &mut self,
         unit: &TaskId,
@@ -87,11 +87,11 @@ impl Dispatcher {
         };
         self.ledger.close_unit(&closing)?;
         self.context.tasks.render_decisions(&self.run.plan);
-        self.look_again(unit)
+        self.reread(unit)
     }
 
-    /// Removes the worktree of what has landed, beside all else: a large one takes a while.
-    fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    /// Removes the worktree of a landed unit in a separate thread, because a large one takes long.
+    fn remove_worktree(&mut self, unit: &TaskId) -> Result<(), RunError> {
         if self.sweep.is_none() {
             let (sweep, landed) = mpsc::channel::<TaskId>();
             let context = Arc::clone(&self.context);
@@ -101,7 +101,7 @@ impl Dispatcher {
                     for unit in &units {
                         context.tasks.leave(&context.worktrees.unit_folder(unit.as_str()));
                     }
-                    // What does not go now goes at the end of the run, where it is said why if it does not.
+                    // The end of the run removes what is left, and reports errors.
                     let _ = context.worktrees.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
                 }
             });
@@ -136,7 +136,7 @@ impl Dispatcher {
             }
             Next::Later { why, until, before } => {
                 self.wait(unit, &why, &before, None)?;
-                self.later.insert(unit.clone(), until);
+                self.not_before.insert(unit.clone(), until);
                 self.events.push(RunEvent::Waits { unit: unit.clone(), why });
             }
             Next::Block { task, why, stuck } => {
@@ -147,11 +147,11 @@ impl Dispatcher {
                 self.block(unit, &task, why)?;
             }
             Next::Pause { why } => {
-                self.put_unit_back(unit)?;
+                self.reset_unit(unit)?;
                 self.pausing = Some(Pausing::Now(why));
             }
             Next::Stopped => {
-                self.let_go(unit)?;
+                self.release(unit)?;
                 self.change(unit, |row| row.status = UnitStatus::Waiting)?;
             }
         }
@@ -172,13 +172,13 @@ impl Dispatcher {
         let lease = live.leases.iter().map(|lease| lease.token).max().unwrap_or(0);
         let landing = Landing { unit: unit.to_string(), title: row.title.clone(), lease, head };
         let arrival = Arrival { unit: unit.clone(), plan, tasks: row.tasks.clone(), landing };
-        // A merger that is gone is seen when nothing comes back; it goes only with us.
+        // If the merger is gone, so is the dispatcher.
         let _ = self.arrive.send(arrival);
         Ok(())
     }
 
     fn wait(&mut self, unit: &TaskId, why: &str, before: &Before, stuck: Option<u32>) -> Result<(), RunError> {
-        self.let_go(unit)?;
+        self.release(unit)?;
         let kept = serde_json::to_string(before).ok();
         self.change(unit, |row| {
             row.status = UnitStatus::Waiting;
@@ -191,12 +191,12 @@ impl Dispatcher {
 
     pub(super) fn block(&mut self, unit: &TaskId, task: &TaskId, why: String) -> Result<(), RunError> {
         let now = self.now();
-        // Settling a conflict is a task of the unit's own plan; the run's plan has the unit.
+        // The task of a conflict is in the unit's own plan. The run's plan only has the unit.
         let of_run = self.row(unit).is_some_and(|row| row.tasks.contains(task));
         let task = if of_run { task } else { unit };
         let reason = Some(why.clone());
         self.ledger.set_status(&self.run.plan, task, StatusChange { to: Status::Blocked, reason, fence: None, now })?;
-        self.let_go(unit)?;
+        self.release(unit)?;
         let note = why.clone();
         self.change(unit, |row| {
             row.status = UnitStatus::Blocked;
@@ -207,8 +207,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Nobody works on it any more, and others may.
-    pub(super) fn let_go(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    /// Gives up the unit's leases, so that others may work on it.
+    pub(super) fn release(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.activity.remove(unit);
         if let Some(live) = self.live.remove(unit) {
             self.ledger.release_leases(&live.leases)?;

@@ -1,4 +1,4 @@
-//! The decisions of a phase that the spec's author did not ask for: the runner writes them down, no agent is sent.
+//! Writes down the decisions of a phase that the spec's author did not ask for. The runner does it without an agent.
 
 use steadfast_model::{Task, TaskKind, UnitStatus};
 use steadfast_plan::{Unit, UnitState};
@@ -9,7 +9,7 @@ use super::start::state;
 use super::{Dispatcher, Pausing};
 use crate::error::RunError;
 
-/// The units of such decisions. One that an author wrote names the file it is about, and gets an agent.
+/// Returns the units of such decisions. A decision that the author wrote names a file, and gets an agent.
 pub(super) fn without_agent(units: &[Unit], tasks: &[Task]) -> Vec<usize> {
     let is_generated = |unit: &Unit| {
         let task = tasks.iter().find(|task| task.id == unit.id);
@@ -19,7 +19,7 @@ pub(super) fn without_agent(units: &[Unit], tasks: &[Task]) -> Vec<usize> {
 }
 
 impl Dispatcher {
-    /// Closes those that nothing is in the way of. One may free the next.
+    /// Closes those whose dependencies are done. One may free the next.
     pub(super) fn write_decisions(&mut self) -> Result<(), RunError> {
         loop {
             let now = |place: usize| state(self.rows[place].status);
@@ -40,7 +40,7 @@ impl Dispatcher {
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                self.pausing = Some(Pausing::Drain(format!("unit {unit} is held by {holder} until {until}")));
+                self.pausing = Some(Pausing::Drain(format!("{holder} has a lease on unit {unit} until {until}")));
                 self.decisions.push(index);
                 return Ok(());
             }

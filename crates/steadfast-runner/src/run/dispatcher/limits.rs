@@ -1,4 +1,4 @@
-//! What a run may use up, its heartbeat, and its end.
+//! The limits of a run, its heartbeat and its end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,13 +18,13 @@ use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
 use crate::error::RunError;
 
-/// How long a pause waits to be written down.
+/// The longest wait for the ledger before a pause is given up.
 const WRITE_DOWN: Duration = Duration::from_secs(20);
 
 const BEAT: Duration = Duration::from_millis(LEASE_MS / 4);
 
 impl Dispatcher {
-    /// What an agent that starts now gets. `Err`: none may.
+    /// Returns the share of an agent that starts now. `Err`: no agent may start.
     pub(super) fn may_start(&self) -> Result<Share, String> {
         let (limits, sums) = (self.run.limits, self.sums());
         if let Some(limit) = limits.iterations().filter(|limit| sums.iterations >= *limit) {
@@ -34,7 +34,7 @@ impl Dispatcher {
             return Err(format!("{} of {tokens} tokens are used", sums.tokens));
         }
         let running: Vec<Reserved> = self.agents_of_budget().map(Live::reserved).collect();
-        // In a loop experts look at each wave meanwhile, and take a share as an agent does.
+        // In a loop, experts review waves meanwhile, and take a share like an agent.
         let experts = usize::from(self.until == Until::Gate);
         let free = (limits.parallel.max(1) as usize).saturating_sub(running.len()) + experts;
         Ok(Budget { limit: limits.micro_usd }.share(self.before.micro_usd, &running, free))
@@ -49,8 +49,7 @@ impl Dispatcher {
         format!("the budget is spent: {} of {}", usd(self.sums().micro_usd), usd(limit))
     }
 
-    /// Ends an agent whose share is spent before it asks its model again, and has its hooks refuse what it begins
-    /// until then.
+    /// Stops an agent whose share is spent before its next model call. Until then its hooks refuse its tools.
     pub(super) fn stop_if_spent(&mut self, unit: &TaskId) {
         let all_tokens = self.run.limits.tokens.is_some_and(|tokens| self.sums().tokens >= tokens);
         let name = self.context.worktrees.unit_folder(unit.as_str());
@@ -66,8 +65,8 @@ impl Dispatcher {
         }
     }
 
-    /// Once a second: the human's wish, the clock, the ledger.
-    pub(super) fn look_around(&mut self) -> Result<(), RunError> {
+    /// Once a second: the human's stop, the clock, the ledger.
+    pub(super) fn tick(&mut self) -> Result<(), RunError> {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
             self.halt.store(true, Ordering::Relaxed);
@@ -82,10 +81,10 @@ impl Dispatcher {
                 live.stop.store(true, Ordering::Relaxed);
             }
         }
-        if self.looked.elapsed() < TICK {
+        if self.ticked_at.elapsed() < TICK {
             return Ok(());
         }
-        self.looked = Instant::now();
+        self.ticked_at = Instant::now();
         self.events.push(RunEvent::Tick);
         self.ledger.catch_up();
         if self.until == Until::Gate {
@@ -95,14 +94,14 @@ impl Dispatcher {
             live.unsaved = false;
             self.ledger.spend(&self.run.id, live.dispatch, live.spent, live.turns)?;
         }
-        if self.beaten.elapsed() >= BEAT {
-            self.beaten = Instant::now();
+        if self.beat_at.elapsed() >= BEAT {
+            self.beat_at = Instant::now();
             self.beat()?;
         }
         Ok(())
     }
 
-    /// Adds what experts spent since this was asked last: they look at waves while units run.
+    /// Adds the cost of experts since the last call: they review waves while units run.
     pub(in crate::run) fn count_asides(&mut self) -> Result<(), RunError> {
         let all = self.ledger.asides(&self.run.id)?;
         let Self { before, asides, .. } = self;
@@ -125,9 +124,9 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Nothing runs: whether that is the end, for now or for good.
+    /// Decides, while nothing runs, whether the run ends or pauses.
     pub(super) fn outcome(&mut self) -> Result<Option<RunOutcome>, RunError> {
-        // Whatever was to pause it: nothing is left that could be paused.
+        // Even a pausing run is complete if every unit is done.
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
             return self.all_done();
         }
@@ -139,15 +138,15 @@ impl Dispatcher {
             return Ok(Some(RunOutcome::Reached));
         }
         if self.is_more_to_do() {
-            // A rate limit is waited for.
+            // Only a rate limit is in the way, so the run waits.
             return Ok(None);
         }
         let blocked: Vec<&str> = self.blocked().map(TaskId::as_str).collect();
         let open = self.rows.iter().filter(|row| row.status == UnitStatus::Waiting).count();
         let waits = match open {
             0 => String::new(),
-            1 => ", and 1 more unit waits for that".to_owned(),
-            open => format!(", and {open} more units wait for that"),
+            1 => ", and 1 more unit depends on that".to_owned(),
+            open => format!(", and {open} more units depend on that"),
         };
         let why = match blocked.as_slice() {
             [one] => format!("unit {one} needs a human{waits}"),
@@ -156,11 +155,11 @@ impl Dispatcher {
         self.pause(why).map(Some)
     }
 
-    /// Every unit landed. What does not hold on the final tree is done again; what only an agent's word closed is a human's
-    /// to look at. A loop asks its gate instead.
+    /// Every unit landed. Tasks that fail on the final tree are done again; tasks closed by a claim alone need a
+    /// human's review. In a loop the gate decides instead.
     fn all_done(&mut self) -> Result<Option<RunOutcome>, RunError> {
         self.wait_for_threads();
-        // A human who stopped it before has the last checks, unless they are stopped, too: then this process ends.
+        // If a human stopped the run earlier, the final checks still run, unless the human stops them, too.
         let stop = match self.pausing.take() {
             Some(_) => Arc::default(),
             None => Arc::clone(&self.stop),
@@ -171,7 +170,7 @@ impl Dispatcher {
                 Verified::Holds => {}
                 Verified::Reopened => return Ok(None),
                 Verified::Stopped => {
-                    let why = "a human stopped its last checks; every task is done";
+                    let why = "a human stopped the final checks; every task is done";
                     return self.pause(why.to_owned()).map(Some);
                 }
             }
@@ -180,7 +179,7 @@ impl Dispatcher {
         if let Some(why) = self.stated_checks_fail(&stop)? {
             return self.pause(why).map(Some);
         }
-        // A loop is looked at by experts, who may not have ended.
+        // In a loop, experts may still be reading the worktrees.
         if self.until == Until::End {
             self.context.worktrees.clear()?;
         }
@@ -201,15 +200,16 @@ impl Dispatcher {
     fn pause(&mut self, why: String) -> Result<RunOutcome, RunError> {
         let now = self.now();
         for row in &self.rows {
-            put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+            reset_tasks(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         self.ledger.set_run_state(&self.run.id, RunState::Paused, Some(&why), now)?;
         self.refresh()?;
         Ok(RunOutcome::Paused(why))
     }
 
-    /// Pauses a run whose ledger, disk or git failed under the dispatcher itself. Whoever holds the ledger is waited for:
-    /// only then it can be written down. The error comes back if it cannot, or if the run is another's.
+    /// Pauses a run after an error of the ledger, the disk or git in the dispatcher. If another process holds the
+    /// ledger, it waits, because the pause must be recorded. Returns the error if it cannot be, or if another process
+    /// runs the run.
     pub(in crate::run) fn pause_after(&mut self, error: RunError) -> Result<RunOutcome, RunError> {
         if matches!(error, RunError::TakenOver | RunError::Circle(_)) {
             return Err(error);
@@ -217,7 +217,7 @@ impl Dispatcher {
         let why = chain(&error);
         let until = Instant::now() + WRITE_DOWN;
         loop {
-            match self.put_all_back().and_then(|()| self.pause(why.clone())) {
+            match self.reset_units().and_then(|()| self.pause(why.clone())) {
                 Ok(outcome) => return Ok(outcome),
                 Err(RunError::Ledger(LedgerError::Locked { .. })) if Instant::now() < until => thread::sleep(TICK),
                 Err(_) => return Err(error),
@@ -225,20 +225,20 @@ impl Dispatcher {
         }
     }
 
-    /// Nobody is at any unit: what was begun is no attempt.
-    fn put_all_back(&mut self) -> Result<(), RunError> {
+    /// Resets all units. The interrupted attempts do not count.
+    fn reset_units(&mut self) -> Result<(), RunError> {
         let units: Vec<TaskId> = self.live.keys().cloned().collect();
-        units.iter().try_for_each(|unit| self.put_unit_back(unit))
+        units.iter().try_for_each(|unit| self.reset_unit(unit))
     }
 
-    /// Nobody is at this unit, and the attempt does not count: what ended it says nothing about the work.
-    pub(super) fn put_unit_back(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    /// Resets a unit without counting the attempt, because its end says nothing about the work.
+    pub(super) fn reset_unit(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.change(unit, |row| {
             row.status = UnitStatus::Waiting;
             row.attempts = row.attempts.saturating_sub(1);
             row.agent = None;
         })?;
-        self.let_go(unit)
+        self.release(unit)
     }
 
     fn refresh(&mut self) -> Result<(), RunError> {
@@ -247,8 +247,8 @@ impl Dispatcher {
     }
 }
 
-/// Nobody is at these tasks.
-pub(in crate::run) fn put_back(
+/// Resets these tasks from in progress to pending.
+pub(in crate::run) fn reset_tasks(
     ledger: &mut Ledger,
     plan: &steadfast_model::PlanId,
     tasks: &[TaskId],
@@ -270,7 +270,7 @@ impl Live {
 
 fn usd(micro: u64) -> String {
     let (whole, rest) = (micro / 1_000_000, micro % 1_000_000);
-    // Cents are too coarse for what a small budget is spent in.
+    // A small budget needs more digits than cents.
     if micro < 1_000_000 && rest % 10_000 != 0 {
         format!("$0.{:04}", rest / 100)
     } else {

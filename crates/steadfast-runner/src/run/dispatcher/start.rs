@@ -1,4 +1,4 @@
-//! What begins: the next unit, or the next wave where a human looks at each.
+//! Starts the next unit, or the next wave if a human reviews each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,11 +17,11 @@ use super::super::prompt::Before;
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;
 
-/// A lease is kept alive by heartbeats; one that is not is another's after this time.
+/// The length of a lease. Heartbeats renew it; without them another process may take the task.
 pub(super) const LEASE_MS: u64 = 60_000;
 
 impl Dispatcher {
-    /// Starts units while there are places: what a unit waits for has landed, and the longest chain goes first.
+    /// Starts units while places are free: those whose dependencies landed, and the longest chain first.
     pub(super) fn start_what_can(&mut self) -> Result<(), RunError> {
         self.write_decisions()?;
         if self.until == Until::Wave && !self.is_in_wave() {
@@ -36,7 +36,7 @@ impl Dispatcher {
             match self.may_start() {
                 Ok(Share::Unlimited) => self.start(index, None)?,
                 Ok(Share::MicroUsd(share)) => self.start(index, Some(share))?,
-                // Somebody who runs may leave something.
+                // A running agent may leave part of its share.
                 Ok(Share::None) if self.agents() > 0 => break,
                 Ok(Share::None) => self.pausing = Some(Pausing::Drain(self.budget_spent())),
                 Err(why) => self.pausing = Some(Pausing::Drain(why)),
@@ -45,7 +45,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Where a human looks at each unit, one is worked on at a time until it has landed.
+    /// If a human reviews each unit, only one runs at a time, until it has landed.
     fn is_place_free(&self) -> bool {
         match self.until {
             Until::Unit => self.live.is_empty(),
@@ -53,10 +53,12 @@ impl Dispatcher {
         }
     }
 
-    /// A unit whose files lie in a submodule is a human's: a run lands commits of this repository alone.
+    /// A unit with files in a submodule needs a human: a run lands commits of this repository only.
     fn refuse(&mut self, index: usize, submodule: &str) -> Result<(), RunError> {
         let unit = self.rows[index].unit.clone();
-        let why = format!("it changes the submodule `{submodule}`, and a run does not; run it in the submodule itself");
+        let why = format!(
+            "it changes the submodule `{submodule}`, which a run cannot change; start a run in the submodule itself"
+        );
         self.block(&unit, &unit, why)
     }
 
@@ -66,18 +68,18 @@ impl Dispatcher {
             Some(millis(live.began.elapsed()))
         };
         let places = self.run.limits.parallel.max(1) as usize;
-        self.schedule.next(&self.units, Moment { state: &|place| self.standing(place), worked: &worked, places })
+        self.schedule.next(&self.units, Moment { state: &|place| self.unit_state(place), worked: &worked, places })
     }
 
-    /// An agent came to its end after this time: the next of this unit will take as long, and those of others follow.
+    /// Records how long an agent worked. This predicts the length of the unit's next attempt, and of other units.
     pub(super) fn measured(&mut self, unit: &TaskId, length: Duration) {
         let Some(place) = self.places.get(unit) else { return };
         self.lengths.measure(*place, millis(length));
         self.schedule.expect(self.lengths.expected());
     }
 
-    /// As the ledger has it. What may not start yet is not waiting.
-    fn standing(&self, index: usize) -> UnitState {
+    /// The status in the ledger, except that a unit which may not start yet counts as blocked.
+    fn unit_state(&self, index: usize) -> UnitState {
         let row = &self.rows[index];
         match state(row.status) {
             UnitState::Waiting if self.is_held_back(index, &row.unit) => UnitState::Blocked,
@@ -89,12 +91,12 @@ impl Dispatcher {
         self.waits(unit) || self.live.contains_key(unit) || self.until == Until::Wave && !self.wave.contains(&index)
     }
 
-    /// Whether a unit waits for nothing but a place or a while.
+    /// Returns whether some unit waits only for a place or for time.
     pub(super) fn is_more_to_do(&self) -> bool {
         self.schedule.is_any_ready(&self.units, &|place| state(self.rows[place].status))
     }
 
-    /// Whether a unit of this wave is to be worked on. Of the next one: not before whoever asked for waves saw this one.
+    /// Returns whether the current wave has open units. The next wave starts only after the human saw this one.
     fn is_in_wave(&mut self) -> bool {
         if self.wave.iter().any(|index| !self.is_closed(*index)) {
             return true;
@@ -111,9 +113,9 @@ impl Dispatcher {
         matches!(self.rows[index].status, UnitStatus::Done | UnitStatus::Blocked)
     }
 
-    /// The first unit of a wave begins it.
-    fn tell_wave(&mut self, number: u32) {
-        if self.begun.insert(number) {
+    /// Reports a wave when its first unit starts.
+    fn report_wave(&mut self, number: u32) {
+        if self.begun_waves.insert(number) {
             let open = |row: &&RunUnit| row.wave == number && row.status != UnitStatus::Done;
             let units = self.rows.iter().filter(open).map(|row| row.unit.clone()).collect();
             self.events.push(RunEvent::Wave { number, units });
@@ -121,7 +123,7 @@ impl Dispatcher {
     }
 
     fn waits(&self, unit: &TaskId) -> bool {
-        self.later.get(unit).is_some_and(|until| *until > self.now())
+        self.not_before.get(unit).is_some_and(|until| *until > self.now())
     }
 
     pub(super) fn agents(&self) -> usize {
@@ -134,7 +136,7 @@ impl Dispatcher {
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                let why = format!("unit {unit} is held by {holder} until {until}");
+                let why = format!("{holder} has a lease on unit {unit} until {until}");
                 self.pausing = Some(Pausing::Drain(why));
                 return Ok(());
             }
@@ -159,7 +161,7 @@ impl Dispatcher {
             self.ledger.set_status(&self.run.plan, &unit, to)?;
         }
         let row = self.rows[index].clone();
-        self.tell_wave(row.wave);
+        self.report_wave(row.wave);
         self.events.push(RunEvent::Started { unit: unit.clone(), attempt: row.attempts });
         let before: Before =
             row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
@@ -196,7 +198,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// All tasks of a unit that are not done, held by this run.
+    /// Leases all open tasks of a unit for this run.
     pub(in crate::run) fn lease(&mut self, index: usize) -> Result<Vec<steadfast_store::ledger::Lease>, RunError> {
         let now = self.now();
         let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! What the human's own words say has to pass at the end of a run.
+//! The checks from the human's own words, at the end of a run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,8 +9,8 @@ use super::Dispatcher;
 use crate::error::RunError;
 
 impl Dispatcher {
-    /// Runs each stated check on what landed. Why the run is not complete; `None`: nothing is in the way. The gate of a
-    /// loop does this itself.
+    /// Runs each stated check on the final tree. Returns why the run is not complete, or `None`. In a loop the gate
+    /// does this.
     pub(super) fn stated_checks_fail(&self, stop: &AtomicBool) -> Result<Option<String>, RunError> {
         const NAME: &str = "stated";
         let checks = self.ledger.stated_checks(&self.run.plan)?;
@@ -28,10 +28,10 @@ impl Dispatcher {
                 StatedEnd::Passed => {}
                 StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
                 StatedEnd::Changed { difference } => failed.push(format!(
-                    "you said \"{}\": `{}` runs something else by now: {difference}",
+                    "you said \"{}\": `{}` runs something else now: {difference}",
                     check.said, check.command
                 )),
-                StatedEnd::Stopped => failed.push(format!("`{}` did not come to its end", check.command)),
+                StatedEnd::Stopped => failed.push(format!("`{}` did not finish", check.command)),
             }
         }
         worktrees.remove_read_only(NAME)?;

@@ -1,5 +1,5 @@
-//! Checks that pass before any work is done prove nothing about the work. The run tries them on the commit it begins with,
-//! beside its agents, and tells the human while the spec can still be changed.
+//! Finds checks that pass before any work, and so prove nothing about it. The run tries them on its base commit,
+//! beside its agents, and warns the human while the spec can still change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,11 @@ use super::super::message::Message;
 use super::Dispatcher;
 use crate::error::RunError;
 
-/// The folder that the commit is laid out in.
+/// The name of the worktree.
 const NAME: &str = "trial";
 
 const NOTE: &str = "Its check passed before any work was done.";
 
-/// A trial of checks that is under way.
 #[derive(Debug)]
 pub(super) struct Trial {
     stop: Arc<AtomicBool>,
@@ -30,7 +29,7 @@ impl Dispatcher {
         let (context, tell, stop) = (Arc::clone(&self.context), self.tell.clone(), Arc::<AtomicBool>::default());
         let (plan, base, stopped) = (self.run.plan.clone(), self.run.base.clone(), Arc::clone(&stop));
         let thread = thread::Builder::new().name("trial".to_owned()).spawn(move || {
-            // It is advice: a commit that cannot be laid out, or a check that cannot be started, is met again where it counts.
+            // The trial is only advice. If the commit or a check fails to run, the real check reports it.
             let Ok(folder) = context.worktrees.read_only_worktree(NAME, &base) else { return };
             let _ = context.tasks.passing_already(&folder, &plan, &stopped, &mut |tasks| {
                 let _ = tell.send(Message::PassAlready(tasks));
@@ -52,7 +51,7 @@ impl Dispatcher {
     pub(super) fn pass_already(&mut self, tasks: Vec<TaskId>) -> Result<(), RunError> {
         for task in &tasks {
             match self.ledger.note_task(&self.run.plan, task, NOTE, self.now()) {
-                // The human reads it all the same.
+                // The event reports it anyway.
                 Ok(_) | Err(LedgerError::TooLong { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

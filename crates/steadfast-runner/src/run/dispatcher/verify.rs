@@ -1,4 +1,4 @@
-//! Done belongs to a tree: what the plan calls done is checked on the tree a run begins with and on the one it ends with.
+//! Evidence belongs to a tree: done tasks are checked on the tree a run starts with, and on the one it ends with.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use super::super::verdict::after_merge;
 use super::Dispatcher;
 use crate::error::RunError;
 
-/// The folder that a tree is laid out in for its checks.
+/// The name of the worktree.
 const NAME: &str = "done";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verified {
     Holds,
-    /// Units of tasks that do not hold are waiting again.
+    /// The units of failing tasks wait again.
     Reopened,
     Stopped,
 }
 
 impl Dispatcher {
-    /// Before a run begins: a done task that does not hold on its base is open, and so is one that another run did on a
-    /// branch which is not merged here.
+    /// Before the run starts, reopens done tasks that fail on its base, and tasks that another run did on a branch
+    /// that is not merged here.
     pub(in crate::run) fn verify_base(&mut self) -> Result<(), RunError> {
         let is_begun = self.rows.iter().any(|row| row.attempts > 0 || row.merged.is_some());
         if is_begun {
@@ -41,7 +41,7 @@ impl Dispatcher {
             open.extend(failed.into_iter().map(|NotHeld { task, .. }| task));
         }
         for task in elsewhere {
-            // What its check was just run for on the base, and passed, is there whoever did it.
+            // A task whose check just ran on the base and passed is done, whichever run did it.
             let subject = self.ledger.evidence_of(&plan, &task)?.pop().map(|last| last.subject());
             if subject == Some(EvidenceSubject::Nothing) && !open.contains(&task) {
                 open.push(task);
@@ -57,7 +57,7 @@ impl Dispatcher {
         self.begin_trial()
     }
 
-    /// After the last unit landed: each distinct check that is about another tree runs once more.
+    /// After the last unit landed, runs each distinct check whose evidence is for another tree.
     pub(super) fn verify_tip(&mut self, stop: &AtomicBool) -> Result<Verified, RunError> {
         let Some(tip) = self.context.worktrees.tip()? else { return Ok(Verified::Holds) };
         let failed = match self.done_on(&tip, stop)? {

@@ -4,15 +4,15 @@ use super::super::column::json;
 use super::super::step::folder;
 use super::super::{Ledger, LedgerError};
 
-/// How many past plans are looked at, the newest first.
+/// The number of past plans to search, the newest first.
 const PLANS: usize = 200;
 
 impl Ledger {
-    /// How many plans came to their end, by a run or in a loop, that had a task in one of these folders. A path that ends in
-    /// `/` is a folder, any other a file in one.
+    /// Counts the plans that were completed, by a run or in a loop, and had a task in one of these folders. A path ending in
+    /// `/` is a folder; for any other path its folder counts.
     pub fn completed_in(&self, paths: &[String]) -> Result<u32, LedgerError> {
-        let asked: BTreeSet<&str> = paths.iter().filter_map(|path| place(path)).collect();
-        if asked.is_empty() {
+        let wanted: BTreeSet<&str> = paths.iter().filter_map(|path| place(path)).collect();
+        if wanted.is_empty() {
             return Ok(0);
         }
         self.read(|connection| {
@@ -31,7 +31,7 @@ impl Ledger {
                 let mut rows = files.query([plan])?;
                 while let Some(row) = rows.next()? {
                     let files: Vec<String> = json(0, &row.get::<_, String>(0)?)?;
-                    if files.iter().filter_map(|path| place(path)).any(|folder| asked.contains(folder)) {
+                    if files.iter().filter_map(|path| place(path)).any(|folder| wanted.contains(folder)) {
                         count += 1;
                         break;
                     }

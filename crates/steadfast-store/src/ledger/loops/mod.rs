@@ -1,4 +1,4 @@
-//! Loops: where a request stands on its way to a result, and what it was found to be worth.
+//! Loops: the stage of a request on its way to a result, its scores and its reviews.
 
 mod completed;
 mod review;
@@ -19,12 +19,12 @@ use super::{Ledger, LedgerError, plan, spec};
 use crate::ledger::bind::{AsGiven, Json, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// How long a request may be, in characters. A spec is a file, not a request.
+/// The maximum length of a request, in characters. A longer text belongs in a spec file.
 const REQUEST: usize = 20_000;
 const WHY: usize = 1_000;
 
 impl Ledger {
-    /// Puts it down as it is given. A worktree has one that is not finished, at most.
+    /// Creates a loop. A worktree has at most one unfinished loop.
     pub fn create_loop(&mut self, new: &Loop) -> Result<(), LedgerError> {
         within("a request", &new.request, REQUEST)?;
         self.write(|transaction| {
@@ -39,36 +39,37 @@ impl Ledger {
         self.read(|connection| row::find(connection, id))
     }
 
-    /// The one of this worktree that is not over.
+    /// Returns the unfinished loop of this worktree.
     pub fn unfinished_loop(&self, worktree: &str) -> Result<Option<Loop>, LedgerError> {
         self.read(|connection| row::unfinished(connection, worktree))
     }
 
-    /// The newest first.
+    /// Returns the loops of this worktree, the newest first.
     pub fn loops_of(&self, worktree: &str) -> Result<Vec<Loop>, LedgerError> {
         self.read(|connection| {
             row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![AsGiven(worktree)])
         })
     }
 
-    /// The one that a plan belongs to, and that is not over.
+    /// Returns the unfinished loop to which a plan belongs.
     pub fn loop_of_plan(&self, plan: &PlanId) -> Result<Option<Loop>, LedgerError> {
         let condition = "plan = ?1 AND ended IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
         self.read(|connection| Ok(row::select(connection, condition, params![plan])?.pop()))
     }
 
-    /// From the stage it was seen in to another; the last one ends it. `false`: somebody else moved it meanwhile.
+    /// Moves a loop from the stage that the caller saw to another; the last stage ends it. `false` if it was moved
+    /// meanwhile.
     pub fn advance_loop(&mut self, id: &LoopId, from: Stage, to: Stage, now: Millis) -> Result<bool, LedgerError> {
         if !from.can_become(to) {
             return Err(LedgerError::StageSkipped { from, to });
         }
         self.write(|transaction| {
-            let looped = going(transaction, id)?;
+            let looped = find_unfinished(transaction, id)?;
             if looped.stage != from {
                 return Ok(false);
             }
             if to == Stage::Complete {
-                release(transaction, &looped)?;
+                clear_must_nots(transaction, &looped)?;
             }
             let ended = (to == Stage::Complete).then_some(LoopEnd::Complete.as_str());
             transaction.execute(
@@ -79,9 +80,9 @@ impl Ledger {
         })
     }
 
-    /// A human takes a request that is not clear enough. The first reason stays.
+    /// Records that a human accepts an unclear request. The first reason stays.
     pub fn override_loop(&mut self, id: &LoopId, why: &str, now: Millis) -> Result<(), LedgerError> {
-        within("the reason of an override", why, WHY)?;
+        within("the reason for an override", why, WHY)?;
         self.change_loop(id, now, |looped| {
             looped.overridden.get_or_insert_with(|| why.to_owned());
         })
@@ -90,9 +91,9 @@ impl Ledger {
     pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
         let shape = shape.clone();
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
+            let mut looped = find_unfinished(transaction, id)?;
             if let Some(plan) = &looped.plan {
-                hold(transaction, plan, shape.limits())?;
+                set_must_nots(transaction, plan, shape.limits())?;
             }
             looped.shape = Some(shape);
             looped.updated_at = now;
@@ -104,12 +105,12 @@ impl Ledger {
         self.change_loop(id, now, |looped| looped.spec = Some(spec.to_owned()))
     }
 
-    /// Its plan from now on, and with it what must not happen: whoever works on that plan is held to it.
+    /// Gives the loop its plan. The plan gets the loop's must-nots, so that they are enforced for its agents.
     pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
+            let mut looped = find_unfinished(transaction, id)?;
             let must_nots = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
-            hold(transaction, plan, must_nots)?;
+            set_must_nots(transaction, plan, must_nots)?;
             looped.plan = Some(plan.clone());
             looped.updated_at = now;
             keep(transaction, &looped)
@@ -120,18 +121,18 @@ impl Ledger {
         self.change_loop(id, now, |looped| looped.run = Some(run.clone()))
     }
 
-    /// What the gate objected to just now.
+    /// Replaces the objections of the gate.
     pub fn keep_objections(&mut self, id: &LoopId, objections: &[Objected], now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| {
             looped.objections = objections.to_vec();
         })
     }
 
-    /// A human takes an objection of the gate as it is. A loop that is capped goes on with its gate then.
+    /// Records that a human accepts an objection of the gate. A capped loop then continues with its gate.
     pub fn waive_objection(&mut self, id: &LoopId, waiver: &Waiver, now: Millis) -> Result<(), LedgerError> {
-        within("the reason of a waiver", &waiver.why, WHY)?;
+        within("the reason for a waiver", &waiver.why, WHY)?;
         self.write(|transaction| {
-            let mut looped = going_again(transaction, id)?;
+            let mut looped = find_resumed(transaction, id)?;
             looped.waived.retain(|known| known.objection != waiver.objection);
             looped.waived.push(waiver.clone());
             looped.objections.retain(|objected| objected.id != waiver.objection);
@@ -140,18 +141,18 @@ impl Ledger {
         })
     }
 
-    /// Ends it at the stage it is in. Its plan and its run are left as they are, but nobody is held to its must-nots.
+    /// Ends a loop at its current stage. Its plan and its run stay, but its must-nots are no longer enforced.
     pub fn end_loop(&mut self, id: &LoopId, end: LoopEnd, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
-            release(transaction, &looped)?;
+            let mut looped = find_unfinished(transaction, id)?;
+            clear_must_nots(transaction, &looped)?;
             looped.ended = Some(end);
             looped.updated_at = now;
             keep(transaction, &looped)
         })
     }
 
-    /// Reads it, changes it and keeps it, with nobody in between.
+    /// Reads a loop, changes it and stores it in one transaction.
     fn change_loop<T>(
         &mut self,
         id: &LoopId,
@@ -159,7 +160,7 @@ impl Ledger {
         change: impl FnOnce(&mut Loop) -> T,
     ) -> Result<T, LedgerError> {
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
+            let mut looped = find_unfinished(transaction, id)?;
             let value = change(&mut looped);
             looped.updated_at = now;
             keep(transaction, &looped)?;
@@ -168,7 +169,7 @@ impl Ledger {
     }
 }
 
-fn hold(transaction: &Transaction<'_>, plan: &PlanId, must_nots: Vec<String>) -> Result<(), Fault> {
+fn set_must_nots(transaction: &Transaction<'_>, plan: &PlanId, must_nots: Vec<String>) -> Result<(), Fault> {
     plan::require(transaction, plan)?;
     let head = spec::head(transaction, plan)?;
     if head.must_nots != must_nots {
@@ -178,15 +179,15 @@ fn hold(transaction: &Transaction<'_>, plan: &PlanId, must_nots: Vec<String>) ->
     Ok(())
 }
 
-fn release(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
+fn clear_must_nots(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
     match &looped.plan {
-        // A plan that is gone holds nobody.
-        Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, plan, Vec::new()),
+        // A plan that was deleted has no must-nots.
+        Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => set_must_nots(transaction, plan, Vec::new()),
         _ => Ok(()),
     }
 }
 
-/// What must not happen in a checkout, from the moment its loop has a plan until it is over. Asked with every stop.
+/// Returns the must-nots of a checkout, while its loop has a plan and has not ended. Every stop asks for them.
 pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<String>, Fault> {
     let shape: Option<String> = connection
         .first(
@@ -199,7 +200,7 @@ pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<S
     Ok(shape.map(|shape| shape.limits()).unwrap_or_default())
 }
 
-/// A spec that was loaded anew is the same loop's.
+/// Moves the loop from a plan to the plan that replaces it.
 pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &PlanId) -> Result<(), Fault> {
     transaction.run("UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL", params![before, now])
 }
@@ -208,8 +209,8 @@ fn shape_text(shape: &Shape) -> Json {
     with_checks(shape, &shape.checks)
 }
 
-/// What is over is changed by nobody.
-fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
+/// Finds a loop, and rejects one that has ended.
+fn find_unfinished(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     let looped = row::find(transaction, id)?;
     match looped.ended {
         Some(_) => Err(LedgerError::LoopIsOver { id: id.clone() }.into()),
@@ -217,11 +218,11 @@ fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     }
 }
 
-/// One that was capped is under way again: a human says something to what it was capped for.
-fn going_again(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
+/// Finds a loop, and resumes it if it was capped: a human has answered the reason for which it was capped.
+fn find_resumed(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     let mut looped = row::find(transaction, id)?;
     if looped.ended != Some(LoopEnd::Capped) {
-        return going(transaction, id);
+        return find_unfinished(transaction, id);
     }
     if let Some(other) = row::unfinished(transaction, &looped.worktree)? {
         return Err(LedgerError::InLoop { id: other.id }.into());
@@ -230,12 +231,12 @@ fn going_again(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault
     if let Some(plan) = looped.plan.as_ref().filter(|plan| matches!(plan::worktree_of(transaction, plan), Ok(Some(_))))
     {
         let limits = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
-        hold(transaction, plan, limits)?;
+        set_must_nots(transaction, plan, limits)?;
     }
     Ok(looped)
 }
 
-/// All that changes but its stage: that is moved by who saw it.
+/// Stores every changeable column except the stage: only [`Ledger::advance_loop`] changes that.
 fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
     transaction.run(
         "UPDATE loop SET spec = ?2, scores = ?3, overridden = ?4, shape = ?5, recall = ?6, plan = ?7, run = ?8,

@@ -4,18 +4,18 @@ use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Revi
 use super::super::column::{json, millis, text, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
-use super::{going, going_again, keep, row};
+use super::{find_resumed, find_unfinished, keep, row};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A review on its way into the ledger.
+/// A review to store.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReview<'a> {
     pub kind: ReviewKind,
     pub score: Option<u8>,
-    /// Their ids are given here.
+    /// Their ids are assigned here.
     pub findings: &'a [Finding],
-    /// As far as it goes beyond the findings: nobody who answered is no review that passed.
+    /// The verdict apart from the findings: a review that no expert answered has not passed.
     pub passed: bool,
     pub now: Millis,
 }
@@ -23,10 +23,10 @@ pub struct NewReview<'a> {
 const FINDING: &str = "id, severity, file, line, expert, text, must_not, resolution";
 
 impl Ledger {
-    /// With its findings, all or nothing. A thorough one counts as a round. As it is kept.
+    /// Adds a review with its findings, and returns it with their ids. A thorough review counts as a round.
     pub fn add_review(&mut self, id: &LoopId, new: &NewReview<'_>) -> Result<Review, LedgerError> {
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
+            let mut looped = find_unfinished(transaction, id)?;
             let first: u32 = next(transaction, "SELECT COALESCE(MAX(id), 0) + 1 FROM finding WHERE loop = ?1", id)?;
             let findings: Vec<Finding> = (first..).zip(new.findings).map(|(id, finding)| kept(id, finding)).collect();
             let remaining = blocking(&findings);
@@ -48,7 +48,7 @@ impl Ledger {
         })
     }
 
-    /// In the order they were made.
+    /// Returns the reviews of a loop in their order.
     pub fn reviews_of(&self, id: &LoopId) -> Result<Vec<Review>, LedgerError> {
         self.read(|connection| {
             row::find(connection, id)?;
@@ -64,7 +64,7 @@ impl Ledger {
         })
     }
 
-    /// What became of a finding. When its review's last blocker is out of the way, that review has passed.
+    /// Resolves a finding. When the last blocker of a review is resolved, the review has passed.
     pub fn resolve_finding(
         &mut self,
         id: &LoopId,
@@ -74,8 +74,8 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         self.write(|transaction| {
             let mut looped = match resolution {
-                Resolution::Waived { .. } => going_again(transaction, id)?,
-                Resolution::Open | Resolution::Fixed | Resolution::Deferred { .. } => going(transaction, id)?,
+                Resolution::Waived { .. } => find_resumed(transaction, id)?,
+                Resolution::Open | Resolution::Fixed | Resolution::Deferred { .. } => find_unfinished(transaction, id)?,
             };
             let review: Option<u32> = transaction.first("SELECT review FROM finding WHERE loop = ?1 AND id = ?2", params![id, finding], |row| row.get(0))?;
             let review = review.ok_or_else(|| LedgerError::UnknownFinding { id: id.clone(), finding })?;
@@ -158,7 +158,7 @@ fn findings_of(connection: &Connection, id: &LoopId, review: u32) -> Result<Vec<
     )
 }
 
-/// Without its findings.
+/// Reads a review without its findings.
 fn from_row(row: &Row<'_>) -> rusqlite::Result<(u32, Review)> {
     let kind = match row.get::<_, Option<u32>>(1)? {
         Some(wave) => ReviewKind::Light { wave },

@@ -1,4 +1,4 @@
-//! A loop in a session: who is bound to it, whether it waits for a human, and what it used up.
+//! The session of a loop: its binding, its waiting for a human, and its cost.
 
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
@@ -6,22 +6,22 @@ use super::super::column::text;
 use super::super::error::Fault;
 use super::super::task::within;
 use super::super::{Ledger, LedgerError, plan};
-use super::{WHY, going, row};
+use super::{WHY, find_unfinished, row};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// The unfinished loop of a worktree, with what a stop asks of it.
+/// The unfinished loop of a worktree, with the facts that a stop needs.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
     pub looped: Loop,
-    /// Of its plan; all zero where it has none.
+    /// The counts of its plan; zero without a plan.
     pub counts: Counts,
-    /// How the session that is bound to it ended.
+    /// The end of the session that is bound to it, if that has ended.
     pub session_ended: Option<OwnerEnd>,
 }
 
 impl Ledger {
-    /// The unfinished loop of this worktree, its tasks counted. Cheap: every stop asks for it.
+    /// Returns the unfinished loop of this worktree with the counts of its plan. Cheap, because every stop asks for it.
     pub fn unfinished_with_counts(&self, worktree: &str) -> Result<Option<Unfinished>, LedgerError> {
         self.read(|connection| {
             let Some(looped) = row::unfinished(connection, worktree)? else { return Ok(None) };
@@ -37,12 +37,12 @@ impl Ledger {
         })
     }
 
-    /// From now on this session is bound to it, and no other.
+    /// Binds this session to the loop, instead of the previous one.
     pub fn bind_loop(&mut self, id: &LoopId, session: &SessionId) -> Result<(), LedgerError> {
         self.write(|transaction| bind(transaction, id, Some(session)))
     }
 
-    /// It waits for a human, and why. `None`: it waits no longer.
+    /// Records that the loop waits for a human, and why. `None` means that it no longer waits.
     pub fn keep_waiting(&mut self, id: &LoopId, why: Option<&str>) -> Result<(), LedgerError> {
         within("the reason for waiting", why.unwrap_or_default(), WHY)?;
         self.write(|transaction| wait(transaction, id, why))
@@ -50,21 +50,21 @@ impl Ledger {
 
     pub fn limit_loop(&mut self, id: &LoopId, limits: LoopLimits, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            going(transaction, id)?;
+            find_unfinished(transaction, id)?;
             transaction
                 .run("UPDATE loop SET limits = ?2, updated_at = ?3 WHERE id = ?1", params![id, text(&limits), now])
         })
     }
 
-    /// A session began a unit of it.
+    /// Counts a unit that a session began.
     pub fn count_iteration(&mut self, id: &LoopId) -> Result<(), LedgerError> {
         self.write(|transaction| transaction.run("UPDATE loop SET iterations = iterations + 1 WHERE id = ?1", [id]))
     }
 
-    /// What a session cost since the loop began. A cost that was seen before is replaced.
+    /// Stores the cost of a session since the loop began, and replaces the previous value.
     pub fn keep_spent(&mut self, id: &LoopId, session: &SessionId, micro_usd: u64) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            let mut looped = going(transaction, id)?;
+            let mut looped = find_unfinished(transaction, id)?;
             if looped.spent.insert(session.clone(), micro_usd) == Some(micro_usd) {
                 return Ok(());
             }
@@ -73,7 +73,7 @@ impl Ledger {
     }
 }
 
-/// A loop that is over binds no session.
+/// Binds a session, unless the loop has ended.
 pub(in super::super) fn bind(
     transaction: &Transaction<'_>,
     id: &LoopId,
@@ -82,7 +82,7 @@ pub(in super::super) fn bind(
     transaction.run("UPDATE loop SET session = ?2 WHERE id = ?1 AND ended IS NULL", params![id, session])
 }
 
-/// A loop that is over waits for nobody.
+/// Records why a loop waits, unless it has ended.
 pub(in super::super) fn wait(transaction: &Transaction<'_>, id: &LoopId, why: Option<&str>) -> Result<(), Fault> {
     transaction.run("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id, why])
 }

@@ -10,17 +10,17 @@ use super::super::{Ledger, LedgerError, evidence, task};
 use super::{row, unit, unit_plan};
 use crate::ledger::connection::Transaction;
 
-/// A unit that was merged, and all that is to be said of it.
+/// A merged unit that is to be closed.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitClosing<'a> {
     pub run: &'a RunId,
     pub unit: &'a TaskId,
-    /// Passed, of each of its tasks that is not done yet.
+    /// Passed evidence for each of its tasks that is not done yet.
     pub evidence: &'a [(TaskId, Evidence)],
     pub decisions: &'a [Decision],
-    /// The token of each task: one that was lost refuses all.
+    /// The lease token of each task. One lost lease fails the whole closing.
     pub fences: &'a BTreeMap<TaskId, u64>,
-    /// The commit that is on the run's branch now.
+    /// The merge commit on the run's branch.
     pub merged: &'a str,
     pub now: Millis,
 }
@@ -28,13 +28,13 @@ pub struct UnitClosing<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitClosed {
     Now,
-    /// This very merge was written down before: nothing happened.
+    /// The same merge was recorded before; nothing changed.
     Already,
 }
 
 impl Ledger {
-    /// Evidence, statuses, decisions and the merge in one transaction, which gives the leases back and puts the plan of its
-    /// worktree away. Twice is once. A lease that was lost refuses it.
+    /// Records evidence, statuses, decisions and the merge in one transaction, which also releases the leases and archives
+    /// the plan of the unit's worktree. Repeating it does nothing. A lost lease makes it fail.
     pub fn close_unit(&mut self, closing: &UnitClosing<'_>) -> Result<UnitClosed, LedgerError> {
         self.write(|transaction| {
             let plan = row::find(transaction, closing.run)?.plan;
@@ -62,7 +62,7 @@ impl Ledger {
                 lease::give_back(transaction, &plan, task, *token)?;
             }
             if let Some(own) = &unit.plan {
-                unit_plan::put_away(transaction, own, closing.now)?;
+                unit_plan::archive(transaction, own, closing.now)?;
             }
             unit.status = UnitStatus::Done;
             unit.merged = Some(closing.merged.to_owned());
@@ -86,7 +86,7 @@ fn close_task(
 ) -> Result<(), Fault> {
     let fence = Fence { token: fences.get(id).copied().unwrap_or(0) };
     lease::check(transaction, plan, id, fence)?;
-    // It was set aside before this attempt; the work is merged all the same.
+    // The task was blocked before this attempt, but now its work is merged.
     if task::find(transaction, plan, id)?.status == Status::Blocked {
         let change = StatusChange { to: Status::InProgress, reason: None, fence: Some(fence), now: evidence.at };
         status::change(transaction, plan, id, &change)?;

@@ -19,26 +19,26 @@ pub struct NewDispatch<'a> {
     pub session: Option<&'a SessionId>,
 }
 
-/// How an iteration ended.
+/// The end of an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DispatchEnd {
-    /// A few words.
+    /// A short description.
     pub ending: String,
     pub session: Option<SessionId>,
     pub spent: Spent,
     pub turns: u32,
-    /// What its agent said last.
+    /// The last message of its agent.
     pub summary: Option<String>,
 }
 
-/// What is spent besides units has a name that begins like this, and is no iteration.
+/// The name prefix for costs outside units, which are not iterations.
 const ASIDE: &str = "@";
 
 const SUMS: &str = "COUNT(CASE WHEN unit NOT LIKE '@%' THEN 1 END), COALESCE(SUM(micro_usd), 0), COALESCE(SUM(input_tokens + cached_tokens + output_tokens), 0),
      COALESCE(SUM(CASE WHEN micro_usd IS NULL AND input_tokens + cached_tokens + output_tokens > 0 THEN 1 ELSE 0 END), 0)";
 
 impl Ledger {
-    /// Its number in the run, from 1.
+    /// Starts an iteration, and returns its number in the run, from 1.
     pub fn begin_dispatch(&mut self, new: NewDispatch<'_>, now: Millis) -> Result<u32, LedgerError> {
         self.write(|transaction| {
             unit::find(transaction, new.run, new.unit)?;
@@ -46,18 +46,19 @@ impl Ledger {
         })
     }
 
-    /// Something a run pays for that is no dispatch of a unit: a review, a spec. Its number, as that of a dispatch.
+    /// Starts something that the run pays for but that is not a unit: a review, a spec. Returns its number, as for an
+    /// iteration.
     pub fn begin_aside(&mut self, run: &RunId, what: &str, host: Host, now: Millis) -> Result<u32, LedgerError> {
         let name = TaskId::new(format!("{ASIDE}{what}"));
         self.write(|transaction| insert(transaction, NewDispatch { run, unit: &name, host, session: None }, now))
     }
 
-    /// What it spent until now replaces what it had spent before.
+    /// Replaces the cost of an iteration by its cost until now.
     pub fn spend(&mut self, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), LedgerError> {
         self.write(|transaction| put_spent(transaction, run, number, spent, turns))
     }
 
-    /// Ends it, once: one that has ended keeps its time, its ending and its words.
+    /// Ends an iteration. If it has already ended, its time, ending and summary stay.
     pub fn end_dispatch(
         &mut self,
         run: &RunId,
@@ -75,7 +76,7 @@ impl Ledger {
         })
     }
 
-    /// Iterations whose runner died with them: they end now with these words, and keep what they spent. How many.
+    /// Ends the iterations whose runner died, with this ending and their cost so far. Returns their number.
     pub fn end_lost_dispatches(&mut self, run: &RunId, ending: &str, now: Millis) -> Result<usize, LedgerError> {
         self.write(|transaction| {
             Ok(transaction.execute(
@@ -85,7 +86,7 @@ impl Ledger {
         })
     }
 
-    /// In their order.
+    /// Returns the iterations in their order.
     pub fn dispatches(&self, run: &RunId) -> Result<Vec<Dispatch>, LedgerError> {
         self.read(|connection| {
             connection.rows("SELECT number, unit, host, session, started_at, ended_at, ending, micro_usd, input_tokens, cached_tokens,
@@ -94,8 +95,8 @@ impl Ledger {
         })
     }
 
-    /// How long agents that came to their end worked on each unit, in milliseconds: in this run and in earlier ones of the
-    /// same spec in the same worktree. Of several the last counts. A unit is known by its id and its title.
+    /// Returns the working time of each unit's last finished agent in milliseconds: in this run and in earlier runs of the
+    /// same spec in the same worktree. Units are compared by id and title.
     pub fn unit_times(&self, run: &RunId) -> Result<BTreeMap<TaskId, u64>, LedgerError> {
         self.read(|connection| {
             connection.rows(
@@ -116,7 +117,7 @@ impl Ledger {
         self.read(|connection| of_run(connection, run))
     }
 
-    /// What was spent besides units.
+    /// Returns the costs outside units.
     pub fn asides(&self, run: &RunId) -> Result<Sums, LedgerError> {
         self.read(|connection| {
             let query = format!("SELECT {SUMS} FROM dispatch WHERE run = ?1 AND unit LIKE '@%'");
@@ -124,7 +125,7 @@ impl Ledger {
         })
     }
 
-    /// The same of each unit that was dispatched.
+    /// Returns the costs of each unit.
     pub fn unit_sums(&self, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, LedgerError> {
         self.read(|connection| of_units(connection, run))
     }

@@ -1,4 +1,4 @@
-//! Runs: which plan is worked off by whom, where each unit stands, and what it cost.
+//! Runs: the plan and the runner of each run, the status of its units, and its cost.
 
 mod closing;
 mod dispatch;
@@ -20,7 +20,7 @@ use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
 impl Ledger {
-    /// Puts it down as it is given. Its plan is nobody else's until it is over.
+    /// Creates a run. No session can own its plan until the run has ended.
     pub fn create_run(&mut self, run: &Run) -> Result<(), LedgerError> {
         self.write(|transaction| {
             plan::require(transaction, &run.plan)?;
@@ -58,19 +58,19 @@ impl Ledger {
         self.read(|connection| row::find(connection, id))
     }
 
-    /// The newest first.
+    /// Returns the runs of a worktree, the newest first.
     pub fn runs_of(&self, worktree: &str) -> Result<Vec<Run>, LedgerError> {
         self.read(|connection| {
             row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![AsGiven(worktree)])
         })
     }
 
-    /// Those of all worktrees that are running or paused, the newest first.
+    /// Returns the running and paused runs of all worktrees, the newest first.
     pub fn unfinished_runs(&self) -> Result<Vec<Run>, LedgerError> {
         self.read(|connection| row::select(connection, "ended_at IS NULL ORDER BY started_at DESC, id DESC", params![]))
     }
 
-    /// The run that works this plan off.
+    /// Returns the run that works on this plan.
     pub fn run_of_plan(&self, plan: &PlanId) -> Result<Option<Run>, LedgerError> {
         self.read(|connection| row::of_plan(connection, plan))
     }
@@ -89,7 +89,7 @@ impl Ledger {
                 params![id, state, reason, now, state.is_over().then_some(now)],
             )?;
             transaction.touch(&run.plan);
-            // What was added meanwhile belongs to what is left of the plan.
+            // Tasks that were added meanwhile join the rest of the plan.
             if state.is_over() && plan::has_open(transaction, &run.plan)? {
                 added::join_list(transaction, &run.worktree, &run.plan, now)?;
             }
@@ -97,7 +97,7 @@ impl Ledger {
         })
     }
 
-    /// A human allows it more, or less.
+    /// Changes the limits, as a human decided.
     pub fn set_limits(&mut self, id: &RunId, limits: Limits, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             row::find(transaction, id)?;
@@ -106,7 +106,7 @@ impl Ledger {
         })
     }
 
-    /// Takes a run over from the process that was seen with it. `false`: somebody else did meanwhile.
+    /// Takes a run over from the process that the caller saw as its runner. `false` if another process took it meanwhile.
     pub fn take_run(
         &mut self,
         id: &RunId,
@@ -126,7 +126,7 @@ impl Ledger {
         })
     }
 
-    /// It still runs. `false`: it is another's by now, or was ended by a human.
+    /// Records that the runner is alive. `false` if another process took the run over, or a human ended it.
     pub fn beat(&mut self, id: &RunId, runner: Process, now: Millis) -> Result<bool, LedgerError> {
         self.write(|transaction| {
             let rows = transaction.change(
@@ -138,7 +138,7 @@ impl Ledger {
     }
 }
 
-/// The run that works this plan off and is not over. Asked with every stop: the id alone.
+/// Returns the unfinished run of this plan. Only its id, because every stop asks for it.
 pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<RunId>, Fault> {
     connection.first(
         "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
@@ -147,8 +147,7 @@ pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<R
     )
 }
 
-/// A plan that is put away is worked off by nobody.
-/// A run goes on where it was started, and not in a copy of that repository.
+/// Ends the run of a copied repository: the run continues only in the original.
 pub(super) fn end_of_copied(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction.run(
         "UPDATE run SET state = 'stopped', reason = 'the repository was copied while it ran', updated_at = ?2,

@@ -17,7 +17,7 @@ pub(super) fn select(connection: &Connection, condition: &str, parameters: impl 
     connection.rows(&format!("SELECT {COLUMNS} FROM run WHERE {condition}"), parameters, from_row)
 }
 
-/// The one that is not over.
+/// Returns the unfinished run of a plan.
 pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<Run>, Fault> {
     let condition = "plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
     Ok(select(connection, condition, [plan])?.pop())
@@ -42,7 +42,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
     })
 }
 
-/// From two columns.
+/// Reads a process from two columns.
 pub(super) fn process(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Process>> {
     match row.get::<_, Option<u32>>(index)? {
         Some(pid) => Ok(Some(Process { pid, started: count(row, index + 1)? })),

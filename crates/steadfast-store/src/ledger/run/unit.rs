@@ -11,8 +11,8 @@ use crate::ledger::connection::{Connection, Transaction};
 const COLUMNS: &str = "unit, title, tasks, wave, status, attempts, stuck, branch, directory, plan, pid, pid_started, session, leases, head, merged, note, last_failure, updated_at";
 
 impl Ledger {
-    /// The units of a run, in their order, and their waves on its plan's tasks. One that is there already keeps all but its
-    /// wave and its tasks: work may have been added to the plan since.
+    /// Stores the units of a run in their order, and sets the waves of the plan's tasks. An existing unit keeps everything
+    /// but its title, tasks and wave, because tasks may have been added to the plan.
     pub fn put_units(&mut self, run: &RunId, units: &[RunUnit], now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             let plan = row::find(transaction, run)?.plan;
@@ -39,7 +39,7 @@ impl Ledger {
         })
     }
 
-    /// In the order of the plan.
+    /// Returns the units in the order of the plan.
     pub fn units(&self, run: &RunId) -> Result<Vec<RunUnit>, LedgerError> {
         self.read(|connection| {
             row::find(connection, run)?;
@@ -51,7 +51,7 @@ impl Ledger {
         self.read(|connection| find(connection, run, unit))
     }
 
-    /// Reads it, changes it and keeps it, with nobody in between. As it is then.
+    /// Reads a unit, changes it and stores it in one transaction. Returns the changed unit.
     pub fn change_unit(
         &mut self,
         run: &RunId,
@@ -90,7 +90,7 @@ pub(super) fn find(connection: &Connection, run: &RunId, unit: &TaskId) -> Resul
     found.ok_or_else(|| LedgerError::UnknownUnit { run: run.clone(), unit: unit.clone() }.into())
 }
 
-/// All that changes; what it consists of does not.
+/// Stores every changeable column. The tasks of a unit do not change.
 pub(super) fn keep(transaction: &Transaction<'_>, run: &RunId, unit: &RunUnit) -> Result<(), Fault> {
     transaction.run(
         "UPDATE run_unit SET wave = ?3, status = ?4, attempts = ?5, stuck = ?6, branch = ?7, directory = ?8, plan = ?9,

@@ -1,4 +1,4 @@
-//! The plan of a unit's worktree: its tasks alone, checked as the run's plan says.
+//! The plan of a unit's worktree: only the tasks of the unit, with the checks of the run's plan.
 
 use std::collections::BTreeMap;
 
@@ -16,45 +16,45 @@ use super::row;
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A unit on its way into its worktree.
+/// A unit to load into its worktree.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitLoading<'a> {
     pub run: &'a RunId,
     pub unit: &'a TaskId,
-    /// In the order they are worked on.
+    /// In working order.
     pub tasks: &'a [TaskId],
-    /// Where its agent works.
+    /// The worktree of its agent.
     pub worktree: &'a str,
     pub title: &'a str,
-    /// How many attempts in a row came to nothing.
+    /// The number of consecutive failed attempts.
     pub stuck: u32,
-    /// How that worktree stands now.
+    /// The current state of that worktree.
     pub baseline: &'a Baseline,
     pub now: Millis,
 }
 
-/// What came of a unit in its worktree.
+/// The result of a unit in its worktree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitResult {
-    /// As they stand there; also those that its agent added.
+    /// With the statuses of the worktree, including the tasks that its agent added.
     pub tasks: Vec<Task>,
-    /// The last of each task that has any.
+    /// The last evidence of each task that has any.
     pub evidence: BTreeMap<TaskId, Evidence>,
-    /// Those that the run's plan does not have.
+    /// Decisions that the run's plan does not have.
     pub decisions: Vec<Decision>,
 }
 
 impl Ledger {
-    /// The plan of this worktree, made of these tasks of the run's plan. One that is there already stays: its agent may
-    /// have come far before the runner died.
+    /// Creates the plan of a unit's worktree from tasks of the run's plan. An existing plan stays, because its agent may
+    /// have made progress before the runner died.
     pub fn load_unit(&mut self, loading: &UnitLoading<'_>) -> Result<PlanId, LedgerError> {
         self.write(|transaction| {
             let whole = row::find(transaction, loading.run)?.plan;
             let id = match place_for(transaction, loading)? {
                 Place::Present(id) => {
-                    // What was decided since it was loaded.
+                    // Decisions made since it was loaded.
                     decision::add_missing(transaction, &id, &decision::all(transaction, &whole)?)?;
-                    begin_again(transaction, &id, loading)?;
+                    reset_open_tasks(transaction, &id, loading)?;
                     transaction.touch(&id);
                     return Ok(id);
                 }
@@ -62,14 +62,14 @@ impl Ledger {
             };
             put(transaction, &whole, &id, loading)?;
             if loading.stuck > 0 {
-                begin_again(transaction, &id, loading)?;
+                reset_open_tasks(transaction, &id, loading)?;
             }
             transaction.touch(&id);
             Ok(id)
         })
     }
 
-    /// What came of it. Asking changes nothing.
+    /// Reads the result of a unit. Changes nothing.
     pub fn take_unit(&self, run: &RunId, unit_plan: &PlanId) -> Result<UnitResult, LedgerError> {
         self.read(|connection| {
             plan::require(connection, unit_plan)?;
@@ -85,20 +85,21 @@ impl Ledger {
         })
     }
 
-    /// Archives it, with what else its agent kept for that worktree: nobody is held by it then. Twice is once.
+    /// Archives the plan, and the other plans of that worktree, so that no session there is blocked by it. Repeating it does
+    /// nothing.
     pub fn drop_unit(&mut self, unit_plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction| {
             plan::require(transaction, unit_plan)?;
-            put_away(transaction, unit_plan, now)
+            archive(transaction, unit_plan, now)
         })
     }
 }
 
-/// The agent that was at it is gone. It may have run a failing check many times: that was one attempt.
-fn begin_again(transaction: &Transaction<'_>, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
+/// Resets the open tasks after their agent is gone. Many failed checks in its session count as one attempt.
+fn reset_open_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
     let open = task::all(transaction, id)?.into_iter().filter(|task| !task.status.is_closed());
     for (index, task) in open.enumerate() {
-        // An agent that did nothing at all came to nothing at the first.
+        // An agent that did nothing at all failed at the first task.
         if index > 0 && task.status != Status::InProgress && task.stuck_count == 0 {
             continue;
         }
@@ -111,16 +112,16 @@ fn begin_again(transaction: &Transaction<'_>, id: &PlanId, loading: &UnitLoading
     Ok(())
 }
 
-pub(super) fn put_away(transaction: &Transaction<'_>, unit_plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    for id in beside(transaction, unit_plan)? {
-        spec::put_away(transaction, &id, now)?;
+pub(super) fn archive(transaction: &Transaction<'_>, unit_plan: &PlanId, now: Millis) -> Result<(), Fault> {
+    for id in plans_of_worktree(transaction, unit_plan)? {
+        spec::archive(transaction, &id, now)?;
         transaction.touch(&id);
     }
     Ok(())
 }
 
-/// The plans of its worktree that are not put away, itself among them.
-fn beside(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fault> {
+/// Lists the plans of its worktree that are not archived, including itself.
+fn plans_of_worktree(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fault> {
     connection.rows(
         "SELECT id FROM plan WHERE cleared_at IS NULL AND worktree = (SELECT worktree FROM plan WHERE id = ?1)",
         [unit_plan],
@@ -128,14 +129,14 @@ fn beside(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fa
     )
 }
 
-/// What a unit's plan is called.
+/// The id for a unit's plan.
 enum Place {
-    /// It is there, for this very worktree.
+    /// The plan exists for this worktree.
     Present(PlanId),
     Free(PlanId),
 }
 
-/// `r-1a2b3c4d-1.2`; the next worktree of the same unit gets a number.
+/// Returns an id like `r-1a2b3c4d-1.2`. Later worktrees of the same unit get a number.
 fn place_for(connection: &Connection, loading: &UnitLoading<'_>) -> Result<Place, Fault> {
     let mut number = 1;
     loop {
@@ -163,7 +164,7 @@ fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &Uni
     for task in loading.tasks {
         put_task(transaction, whole, id, task, loading)?;
     }
-    // What it waits for outside the unit is done by the time it is dispatched.
+    // Tasks outside the unit are done before the unit is dispatched, so dependencies on them are dropped.
     transaction.change(
         "INSERT INTO dependency (plan, task, blocked_by)
          SELECT ?1, dependency.task, dependency.blocked_by FROM dependency
@@ -180,7 +181,7 @@ fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &Uni
     )
 }
 
-/// As it stands in the whole plan, but nobody is at it yet.
+/// Copies a task from the run's plan. Unless it is done, it becomes pending.
 fn put_task(
     transaction: &Transaction<'_>,
     whole: &PlanId,

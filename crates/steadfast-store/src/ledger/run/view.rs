@@ -9,7 +9,7 @@ use super::{dispatch, row, unit};
 use crate::ledger::connection::Connection;
 
 impl Ledger {
-    /// All of a run that can be shown, as of one moment.
+    /// Returns everything about a run for display, from one moment.
     pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
         self.read(|connection| {
             let run = row::find(connection, run)?;

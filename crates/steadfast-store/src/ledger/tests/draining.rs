@@ -182,8 +182,8 @@ fn a_ledger_put_back_from_before_a_rotation_goes_on_at_the_snapshot() {
         assert_eq!(ledger.drained(&s()).unwrap(), Some(JournalCursor { sequence: 501, file_start: 500, offset: 20 }));
     }
     let [line] = &log(&dir)[..] else { panic!("{:?}", log(&dir)) };
-    let said = "lines 3 to 500 of the journal of s are not in this ledger: it is from before the journal began anew; their \
-                counts are taken over";
+    let said = "lines 3 to 500 of the journal of s are not in this ledger: the ledger is older than the last \
+                rotation of the journal; only their counts were taken over";
     assert!(line.ends_with(said), "{line}");
 }
 

@@ -69,7 +69,7 @@ fn a_word_closes_what_has_no_check_and_only_the_check_closes_what_has_one() {
     let tasks = after(&mut ledger, vec![first, second, third, fourth]);
     assert_eq!(tasks, standing(&[("piece 1", Status::Blocked), ("piece 2", Status::Pending)]));
     let blocked = ledger.blocked(&HostList::plan(&s())).unwrap();
-    assert_eq!(blocked[0].reason.as_deref(), Some("it left the host's task list open"));
+    assert_eq!(blocked[0].reason.as_deref(), Some("it was removed from the host's task list while it was open"));
     assert!(ledger.claimed(&HostList::plan(&s())).unwrap().is_empty());
 }
 

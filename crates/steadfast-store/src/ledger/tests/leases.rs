@@ -30,7 +30,7 @@ fn a_held_task_says_by_whom_and_until_when() {
     assert_eq!(lease, Lease { plan: plan.clone(), task: id("1"), holder: "a".into(), token: 1, expires_at: at(110) });
     let error = acquire(&mut ledger, &plan, "b", 109).unwrap_err();
     assert!(matches!(&error, LeaseError::Held { holder, until } if holder == "a" && *until == at(110)), "{error:?}");
-    assert_eq!(error.to_string(), "`a` holds the lease on it");
+    assert_eq!(error.to_string(), "`a` holds the lease on this task");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn who_overslept_cannot_write_over_its_successor() {
 
     let error = ledger.set_status(&plan, &id("1"), under(&old, Status::Done)).unwrap_err();
     assert!(matches!(error, LedgerError::StaleFence { token: 1, .. }), "{error:?}");
-    assert_eq!(error.to_string(), "the lease on task `1` is lost: token 1 is not the one it is held with");
+    assert_eq!(error.to_string(), "the lease on task `1` was lost: token 1 is outdated");
     assert_eq!(ledger.task(&plan, &id("1")).unwrap().status, Status::Pending);
     assert_eq!(ledger.renew_leases(&mut [old.clone()], TTL, at(111)).unwrap(), std::slice::from_ref(&old));
     ledger.release_leases(std::slice::from_ref(&old)).unwrap();

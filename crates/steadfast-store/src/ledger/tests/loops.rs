@@ -103,7 +103,7 @@ fn a_stage_is_left_once_and_none_is_skipped() {
     assert!(ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(6)).unwrap());
     assert!(!ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(7)).unwrap(), "it was moved already");
     let error = ledger.advance_loop(&first(), Stage::Shape, Stage::Executing, at(7)).unwrap_err();
-    assert_eq!(error.to_string(), "a loop cannot go from shape to executing");
+    assert_eq!(error.to_string(), "a loop cannot change from stage shape to executing");
     assert_eq!(ledger.find_loop(&first()).unwrap().stage, Stage::Shape);
     for (from, to) in [
         (Stage::Shape, Stage::Decompose),
@@ -118,7 +118,7 @@ fn a_stage_is_left_once_and_none_is_skipped() {
     let over = ledger.find_loop(&first()).unwrap();
     assert_eq!((over.stage, over.ended), (Stage::Complete, Some(LoopEnd::Complete)));
     let error = ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap_err();
-    assert_eq!(error.to_string(), "loop `l-1` is over");
+    assert_eq!(error.to_string(), "loop `l-1` has ended");
 }
 
 #[test]

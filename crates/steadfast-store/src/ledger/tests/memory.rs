@@ -1,4 +1,4 @@
-//! What is recalled, and what was learned.
+//! Recall and learnings.
 
 use steadfast_model::{Step, StepKind};
 
@@ -233,10 +233,10 @@ fn learnings_have_bounds_and_no_secrets() {
             refused(NewLearning { files: vec!["f".into(); 21], ..learning("x") }),
         ],
         [
-            "a learning has 501 characters, and 500 is the most",
-            "the reason of a learning has 1001 characters, and 1000 is the most",
-            "a path of a learning has 4097 characters, and 4096 is the most",
-            "a learning names 21 files, and 20 is the most",
+            "a learning has 501 characters; the limit is 500",
+            "the reason for a learning has 1001 characters; the limit is 1000",
+            "a path of a learning has 4097 characters; the limit is 4096",
+            "a learning names 21 files; the limit is 20",
         ]
     );
     let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());

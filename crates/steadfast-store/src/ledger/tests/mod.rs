@@ -54,7 +54,7 @@ fn assert_no_square(takes: impl Fn(usize) -> Duration) {
     assert!(many < few * 30, "200 in {few:?}, 2,000 in {many:?}");
 }
 
-/// What the log says.
+/// Returns the lines of the log.
 fn log(dir: &TempDir) -> Vec<String> {
     crate::read_log(&crate::Place { state: dir.path().to_owned(), root: dir.path().to_owned() })
 }

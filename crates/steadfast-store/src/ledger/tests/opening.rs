@@ -95,7 +95,7 @@ fn a_newer_ledger_is_refused_with_both_versions() {
     for error in [Ledger::open(dir.path()).unwrap_err(), Ledger::open_read_only(dir.path()).unwrap_err()] {
         let path = database(&dir);
         let said = format!(
-            "the ledger `{}` is of version 99, this steadfast knows versions up to {KNOWN}: update steadfast",
+            "the ledger `{}` has version 99, and this steadfast supports versions up to {KNOWN}: update steadfast",
             path.display()
         );
         assert_eq!(error.to_string(), said);

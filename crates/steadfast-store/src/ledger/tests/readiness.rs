@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is ready, by looking at what each task waits for.
+/// Computes the ready tasks from the dependencies of each task.
 fn looked_up(ledger: &Ledger, plan: &PlanId) -> Vec<TaskId> {
     let tasks = ledger.tasks(plan).unwrap();
     let is_done = |id: &TaskId| tasks.iter().any(|task| task.id == *id && task.status == Status::Done);
@@ -11,7 +11,7 @@ fn looked_up(ledger: &Ledger, plan: &PlanId) -> Vec<TaskId> {
     tasks.iter().filter(is_ready).map(|task| task.id.clone()).collect()
 }
 
-/// How many tasks have each status, by counting them.
+/// Counts the tasks with each status.
 fn counted(ledger: &Ledger, plan: &PlanId) -> steadfast_model::Counts {
     let tasks = ledger.tasks(plan).unwrap();
     let with = |status: Status| u32::try_from(tasks.iter().filter(|task| task.status == status).count()).unwrap();

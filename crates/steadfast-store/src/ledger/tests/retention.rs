@@ -1,4 +1,4 @@
-//! What is forgotten, and what never is; and that nothing is kept without a bound.
+//! Deletion of old sessions, and the limits of stored texts.
 
 use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
@@ -148,13 +148,13 @@ fn texts_of_a_task_have_a_bound_in_characters() {
             ),
         ],
         [
-            "the title of a task has 501 characters, and 500 is the most",
-            "the note of a task has 4001 characters, and 4000 is the most",
-            "the id of a task has 101 characters, and 100 is the most",
-            "a path of a task has 4097 characters, and 4096 is the most",
-            "the check of a task has 4001 characters, and 4000 is the most",
-            "a task names 1001 files, and 1000 is the most",
-            "the reason of a block has 1001 characters, and 1000 is the most",
+            "the title of a task has 501 characters; the limit is 500",
+            "the note of a task has 4001 characters; the limit is 4000",
+            "the id of a task has 101 characters; the limit is 100",
+            "a path of a task has 4097 characters; the limit is 4096",
+            "the check of a task has 4001 characters; the limit is 4000",
+            "a task names 1001 files; the limit is 1000",
+            "the reason for blocking a task has 1001 characters; the limit is 1000",
         ]
     );
     assert_eq!(ledger.tasks(&plan).unwrap().len(), 1);

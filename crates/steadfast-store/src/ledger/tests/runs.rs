@@ -323,7 +323,7 @@ fn what_came_of_a_unit_is_brought_over_once() {
     assert_eq!(again, after);
     assert_eq!(ledger.evidence_of(&plan, &id("1")).unwrap(), [passed(13)]);
     let error = ledger.close_unit(&UnitClosing { merged: "m2", ..closing }).unwrap_err();
-    assert_eq!(error.to_string(), "unit `1` was merged before, as m1");
+    assert_eq!(error.to_string(), "unit `1` is already merged as m1");
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn a_plan_is_its_runs_until_that_is_over() {
     let taken = ledger.take_plan(&plan, &session("s"), Claiming::EvenIfHeld, at(7)).unwrap();
     assert_eq!(taken, Taken::HeldByRun(run_id()));
     let error = ledger.create_run(&Run { id: RunId::new("r-2"), ..run(&plan) }).unwrap_err();
-    assert_eq!(error.to_string(), "plan `log-in` is worked off by run `r-1`");
+    assert_eq!(error.to_string(), "run `r-1` is working on plan `log-in`");
 
     let list = list(&mut ledger);
     ledger.add_task(&list, named("1"), at(1)).unwrap();

@@ -103,7 +103,7 @@ fn a_slice_that_cannot_be_written_undoes_nothing() {
     assert_eq!(ledger.tasks(&plan).unwrap(), []);
     let plans = dir.path().join("plans");
     let [line] = &log(&dir)[..] else { panic!("{:?}", log(&dir)) };
-    let said = format!("the slice `{}` could not be replaced: Not a directory (os error 20)", plans.display());
+    let said = format!("cannot replace the slice `{}`: Not a directory (os error 20)", plans.display());
     assert!(line.ends_with(&said), "{line}");
 
     assert_eq!(ledger.stale_slices().unwrap(), [plans.join(format!("{plan}.slice"))]);

@@ -70,7 +70,7 @@ fn an_id_is_given_once() {
     let plan = list(&mut ledger);
     ledger.add_task(&plan, named("1"), at(1)).unwrap();
     let error = ledger.add_task(&plan, named("1"), at(1)).unwrap_err();
-    assert_eq!(error.to_string(), format!("there already is a task `1` in plan `{plan}`"));
+    assert_eq!(error.to_string(), format!("plan `{plan}` already has a task `1`"));
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn a_mistyped_task_is_answered_with_those_near_it() {
     assert_eq!(
         errors.map(|error| error.to_string()),
         [
-            format!("there is no task `2.11` in plan `{plan}`; near it: `2.1`, `2.10`"),
+            format!("there is no task `2.11` in plan `{plan}`; similar ids: `2.1`, `2.10`"),
             format!("there is no task `unlike` in plan `{plan}`"),
             format!(
-                "a task cannot be blocked by `21`: there is no such task in plan `{plan}`; near it: `1`, `2.1`, `2.10`"
+                "a task cannot depend on `21`: there is no such task in plan `{plan}`; similar ids: `1`, `2.1`, `2.10`"
             ),
         ]
     );

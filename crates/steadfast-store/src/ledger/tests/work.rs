@@ -1,4 +1,4 @@
-//! What a session is for and how its work goes, from its journal.
+//! The goal and the drift of a session, from its journal.
 
 use steadfast_model::{
     Constraint, ConstraintKind, Course, DriftChange, Goal, Host, Level, Release, Score, State, Step, StepKind,

@@ -42,7 +42,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// What lies at a path: its bytes, `link`, `folder`, or nothing.
+/// Describes a path: its bytes, `link`, `folder`, or nothing.
 fn content(at: &Path) -> Option<String> {
     let found = fs::symlink_metadata(at).ok()?;
     Some(match (found.is_symlink(), found.is_dir()) {

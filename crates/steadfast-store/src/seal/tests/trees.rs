@@ -1,4 +1,4 @@
-//! What is too much for single files, in a real repository with the real git.
+//! Seals as a git tree, in a real repository with the real git.
 
 use std::process::Command;
 
@@ -43,7 +43,7 @@ impl World {
         reseal(&self.place, &self.gate.scope, self.root(), path).unwrap();
     }
 
-    /// What was moved aside, by content.
+    /// Returns the contents of the files that were moved aside.
     fn intruders(&self) -> Vec<String> {
         kept_aside(&self.place).iter().map(|path| fs::read_to_string(path).unwrap()).collect()
     }

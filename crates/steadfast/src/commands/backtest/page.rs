@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: no script, no font, no address.
+//! The report as one self-contained page: without scripts, fonts or links.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,8 +14,8 @@ pub(super) fn page(summary: &Summary) -> String {
     let numbers: String = [
         (summary.sessions as u64, "sessions"),
         (summary.actions, "actions"),
-        (summary.policies.iter().map(|tally| tally.said).sum(), "times spoken"),
-        (spoke as u64, "policies spoke"),
+        (summary.policies.iter().map(|tally| tally.said).sum(), "verdicts"),
+        (spoke as u64, "policies with verdicts"),
     ]
     .iter()
     .map(|(number, what)| format!("<div><b>{}</b><span>{what}</span></div>", grouped(*number)))
@@ -25,8 +25,8 @@ pub(super) fn page(summary: &Summary) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Steadfast: backtest</title>\n<style>\n{STYLE}</style>\n<main>\n\
-         <h1>What the policies would have said</h1>\n\
-         <p class=\"lead\">Past sessions, folded through the same rules as live ones{}. Nothing was changed.</p>\n\
+         <h1>Verdicts of the policies</h1>\n\
+         <p class=\"lead\">Past sessions, replayed through the rules of live sessions{}. Nothing was changed.</p>\n\
          <div class=\"numbers\">{numbers}</div>\n{policies}</main>\n</html>\n",
         escaped(&summary.left_out())
     )
@@ -34,18 +34,18 @@ pub(super) fn page(summary: &Summary) -> String {
 
 fn policy(summary: &Summary, tally: &Tally) -> String {
     let mut text = format!(
-        "<section>\n<div class=\"head\"><h2>{}</h2><p class=\"rate\"><b>{:.1}</b> in 1,000 actions, {} in all</p></div>\n",
+        "<section>\n<div class=\"head\"><h2>{}</h2><p class=\"rate\"><b>{:.1}</b> in 1,000 actions, {} in total</p></div>\n",
         tally.policy,
         summary.per_1000(tally),
         grouped(tally.said)
     );
     if tally.said == 0 {
-        text += "<p class=\"silent\">It had nothing to say.</p>\n</section>\n";
+        text += "<p class=\"silent\">No verdicts.</p>\n</section>\n";
         return text;
     }
     let verdicts: BTreeMap<String, u64> =
         tally.verdicts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-    for (heading, counts) in [("How", &verdicts), ("On what", &tally.on)] {
+    for (heading, counts) in [("Verdicts", &verdicts), ("Tools", &tally.on)] {
         let _ = write!(text, "<h3>{heading}</h3>\n<div class=\"bars\">{}</div>\n", bars(counts));
     }
     if !tally.examples.is_empty() {
@@ -55,7 +55,7 @@ fn policy(summary: &Summary, tally: &Tally) -> String {
     text + "</section>\n"
 }
 
-/// The most frequent first.
+/// Bars for counts, the most frequent first.
 fn bars(counts: &BTreeMap<String, u64>) -> String {
     let mut counts: Vec<(&String, &u64)> = counts.iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -86,7 +86,7 @@ fn example(on: &str, verdict: &str, example: &PolicyExample) -> String {
     )
 }
 
-/// What stands between backticks is code.
+/// Marks text between backticks as code.
 fn with_code(text: &str) -> String {
     let parts = escaped(text);
     let parts: Vec<&str> = parts.split('`').collect();

@@ -4,13 +4,13 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
-/// How far something long has come, on a terminal and nowhere else, until `ended`.
+/// Shows a progress bar until `ended`, if standard error is a terminal.
 pub(super) fn show(what: &str, all: usize, done: impl Fn() -> usize, ended: impl Fn() -> bool) {
     let mut out = stderr();
     if !out.is_terminal() {
         return;
     }
-    // What takes no time needs no bar.
+    // Short work needs no bar.
     std::thread::sleep(STEP);
     while !ended() {
         let done = done();

@@ -7,25 +7,25 @@ use steadfast_redact::redact;
 use steadfast_text::{count, printable, truncate};
 use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
 
-/// What the policies say of all sessions.
+/// The verdicts of the policies in all sessions.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub(super) sessions: usize,
-    /// Files that were not read, and why.
+    /// Files that were not read, with the reason.
     pub(super) unread: Vec<String>,
     pub(super) actions: u64,
     pub(super) damaged: u64,
     pub(super) policies: Vec<Tally>,
 }
 
-/// What one policy says.
+/// The verdicts of one policy.
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) policy: PolicyName,
     pub(super) said: u64,
     pub(super) verdicts: BTreeMap<&'static str, u64>,
     pub(super) on: BTreeMap<String, u64>,
-    /// On what, how, and one of them.
+    /// The tool, the verdict and one example.
     pub(super) examples: Vec<(String, &'static str, PolicyExample)>,
 }
 
@@ -66,7 +66,7 @@ impl Summary {
         }
     }
 
-    /// How often a policy speaks in a thousand actions.
+    /// Verdicts of a policy in a thousand actions.
     pub(super) fn per_1000(&self, tally: &Tally) -> f64 {
         if self.actions == 0 { 0.0 } else { tally.said as f64 * 1_000.0 / self.actions as f64 }
     }
@@ -108,7 +108,6 @@ impl Summary {
         })
     }
 
-    /// For a terminal.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!("{}, {}{}", count(self.sessions as u64, "session"), count(self.actions, "action"), self.left_out()),
@@ -126,7 +125,7 @@ impl Summary {
             lines.push(line.trim_end().to_owned());
         }
         for tally in self.policies.iter().filter(|tally| !tally.examples.is_empty()) {
-            lines.extend([String::new(), format!("{}, for example:", tally.policy)]);
+            lines.extend([String::new(), format!("examples of {}:", tally.policy)]);
             for (on, verdict, example) in &tally.examples {
                 lines.push(format!("  {}  {verdict}  {on} {}", example.at, shown(&example.target)));
                 lines.push(format!("      {}", shown(&example.reason)));
@@ -136,7 +135,7 @@ impl Summary {
         lines
     }
 
-    /// What could not be looked at, in words.
+    /// The number of unread files and damaged rows in words.
     pub(super) fn left_out(&self) -> String {
         let mut text = String::new();
         if !self.unread.is_empty() {
@@ -156,7 +155,7 @@ pub(super) fn counted<K: AsRef<str> + Ord>(counts: &BTreeMap<K, u64>) -> String 
     counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// One line of a command or a reason, without what is secret in it: reports are passed on.
+/// A command or a reason in one line, without secrets: users share reports.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 200;
     truncate(&printable(&redact(text)), LONGEST).into_owned()

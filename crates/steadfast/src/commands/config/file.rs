@@ -1,5 +1,5 @@
-//! One key in one `steadfast.toml`, with everything else in it as it was. `toml_edit` reads it and says where things
-//! stand; the text is edited here, because writing the document back moves comments and changes line ends.
+//! Sets one key in one `steadfast.toml`, and leaves the rest unchanged. `toml_edit` parses the file and gives positions;
+//! the text is edited here, because writing the document back moves comments and changes line ends.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use toml_edit::{Document, DocumentMut, Item, Value};
 
 use crate::error::CommandError;
 
-/// Sets a key in the file, which is made when it is not there. A file that says something wrong is left alone.
+/// Sets a key in the file, and creates the file if it is missing. Does not change an invalid file.
 pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(), CommandError> {
     let known = Settings::key(key).ok_or_else(|| unknown(key))?;
     let before = match fs::read_to_string(path) {
@@ -20,14 +20,15 @@ pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(),
         read => read.map_err(|error| failed("read", path, &error))?,
     };
     parse_options(path, &before).map_err(|error| {
-        CommandError::failure(error).hint(format!("nothing was written; mend `{}` and try again", path.display()))
+        CommandError::failure(error).hint(format!("nothing was written; fix `{}` and try again", path.display()))
     })?;
     let after = readings(said)
         .into_iter()
         .filter_map(|value| put(&before, key, &value))
         .find(|after| parse_options(path, after).is_ok())
         .ok_or_else(|| {
-            CommandError::usage(format!("`{key}` cannot be `{said}`")).hint(format!("expected is {}", known.expected()))
+            CommandError::usage(format!("invalid value `{said}` for `{key}`"))
+                .hint(format!("expected {}", known.expected()))
         })?;
     if after == before {
         Ok(())
@@ -37,24 +38,24 @@ pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(),
 }
 
 fn unknown(key: &str) -> CommandError {
-    let said = CommandError::usage(format!("there is no key `{key}`"));
+    let said = CommandError::usage(format!("unknown key `{key}`"));
     let all: Vec<_> = Settings::KEYS.iter().map(|key| key.name).collect();
     let near = similar::get_close_matches(key, &all, 3, 0.5);
     if near.is_empty() {
         return said.hint("`steadfast config show` lists every key");
     }
     let near: Vec<_> = near.into_iter().map(|key| format!("`{key}`")).collect();
-    said.hint(format!("near it: {}; `steadfast config show` lists every key", near.join(", ")))
+    said.hint(format!("similar keys: {}; `steadfast config show` lists every key", near.join(", ")))
 }
 
-/// What was said as TOML reads it, and as a text: `advise` is meant to be one, and so may `3` be.
+/// The value as TOML, and as a text: `advise` needs no quotes, and `3` may be meant as a text.
 fn readings(said: &str) -> Vec<Value> {
     let mut readings: Vec<Value> = said.trim().parse().into_iter().collect();
     readings.push(Value::from(said));
     readings
 }
 
-/// The text with the key set. Nothing, where the text has no room for it.
+/// Returns the text with the key set, or `None` if the key does not fit into it.
 fn put(text: &str, key: &str, value: &Value) -> Option<String> {
     let (section, name) = key.split_once('.')?;
     let document = Document::parse(text).ok()?;
@@ -72,7 +73,7 @@ fn put(text: &str, key: &str, value: &Value) -> Option<String> {
             let before = if text[..at].ends_with('\n') { "" } else { newline };
             after.insert_str(at, &format!("{before}{name} = {value}{newline}"));
         }
-        // On one line, or as dotted keys.
+        // An inline table, or dotted keys.
         _ => {
             let mut document: DocumentMut = text.parse().ok()?;
             let value: Value = value.parse().ok()?;
@@ -102,7 +103,7 @@ fn newline(text: &str) -> &'static str {
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> CommandError {
     CommandError::failure(format!("cannot {what} `{}`: {error}", path.display()))
-        .hint("nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again")
+        .hint("nothing was changed; check that the file is writable and that the disk is not full, and try again")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The last act: a spec goes in and nobody is there. Agents work in worktrees, experts review, a gate opens.
+//! The last act: an unattended run of a spec. Agents work in worktrees, experts review, a gate opens.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -18,8 +18,8 @@ const SPEC: &str = include_str!("project/words.md");
 pub(super) fn play(timeline: &mut Timeline, sandbox: &Sandbox) -> Result<(), End> {
     timeline.paragraph(
         Style::new(),
-        "At night nobody is there. `steadfast run --loop WORDS.md`: is the spec clear enough to run alone? Then agents in \
-         worktrees of their own, each checked and merged, experts who review, and a gate. Simulated agents play it here.",
+        "Overnight, without you: `steadfast run --loop WORDS.md` checks that the spec is clear enough, runs agents in separate \
+         worktrees, checks and merges their work, asks experts to review, and ends with a gate. The agents here are simulated.",
     )?;
     timeline.blank()?;
     let folder = sandbox.root.join("words");
@@ -49,13 +49,13 @@ pub(super) fn play(timeline: &mut Timeline, sandbox: &Sandbox) -> Result<(), End
         .map_err(failed)?;
     let mut last = String::new();
     for line in run.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()).map_while(Result::ok) {
-        // The time of day is the timeline's own.
+        // The timeline prints its own times.
         let text = match line.split_once(' ') {
             Some((time, rest)) if time.len() == 8 && time.matches(':').count() == 2 => rest.to_owned(),
             _ => line,
         };
         if !text.trim().is_empty() {
-            timeline.show(environment::now(), &Scene::Went { text: text.clone() })?;
+            timeline.show(environment::now(), &Scene::RunLine { text: text.clone() })?;
             last = text;
         }
     }
@@ -65,8 +65,8 @@ pub(super) fn play(timeline: &mut Timeline, sandbox: &Sandbox) -> Result<(), End
     }
     let status = run.wait().map_err(failed)?;
     if !status.success() || !card.contains("<loop-complete>") {
-        let said = format!("the loop did not come to its end: {last}");
-        return Err(CommandError::failure(said).hint("`steadfast doctor` looks at this machine").into());
+        let said = format!("the loop did not complete: {last}");
+        return Err(CommandError::failure(said).hint("`steadfast doctor` checks this machine").into());
     }
     timeline.blank()?;
     timeline.verbatim(card.trim_end())?;

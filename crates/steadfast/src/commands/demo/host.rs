@@ -1,4 +1,4 @@
-//! The host that plays the scenario: the simulated agent, or a real program against the scripted model.
+//! The host of the scenario: the simulated agent, or a real program with the scripted model.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,10 +18,10 @@ use super::script;
 use crate::environment;
 use crate::error::CommandError;
 
-/// Between its last line and its end a host still asks the hook of the session's end.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// Time limit for a host to end after its last line: it still runs the hook of the end of the session.
+const END_LIMIT: Duration = Duration::from_secs(3);
 
-/// A host at work; dropped, it is ended.
+/// A running host; dropping it ends the process.
 #[derive(Debug)]
 pub(super) struct Performance {
     child: Child,
@@ -32,14 +32,14 @@ pub(super) struct Performance {
     model: Option<ScriptedModel>,
 }
 
-/// What the host wrote, and when.
+/// A line of the host, with its time.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) at: Millis,
     pub(super) text: String,
 }
 
-/// The program of a real host; none for the simulated agent, which is this one.
+/// The program of a real host; `None` for the simulated agent, which is part of this program.
 pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<PathBuf>, CommandError> {
     let (name, package) = match host {
         Host::Sim => return Ok(None),
@@ -47,8 +47,8 @@ pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<
         Host::Codex => ("codex", "@openai/codex"),
     };
     let hint = format!(
-        "`npm install --global {package}` installs it, `--program PATH` names one that is elsewhere; `steadfast demo` \
-         alone needs neither"
+        "install it with `npm install --global {package}`, or give its path with `--program PATH`; `steadfast demo` without \
+         `--host` needs no other program"
     );
     if let Some(program) = named {
         return match fs::canonicalize(&program) {
@@ -65,7 +65,7 @@ pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<
 }
 
 impl Performance {
-    /// A scripted session takes a real host 2 to 5 seconds.
+    /// Starts the host. A scripted session takes a real host 2 to 5 seconds.
     pub(super) fn start(
         host: Host,
         program: Option<PathBuf>,
@@ -77,14 +77,15 @@ impl Performance {
             Some(program) => {
                 let model = ScriptedModel::start(script::scenario()).map_err(|error| {
                     CommandError::failure(format!("cannot start the scripted model: {error}"))
-                        .hint("it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` alone needs none")
+                        .hint("it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` without `--host` needs no model")
                 })?;
                 (real(host, program, sandbox, &model)?, Some(model))
             }
         };
         let failed = |error| {
-            CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
-                .hint("`--program PATH` names a host's program; `steadfast demo` alone needs none")
+            CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display())).hint(
+                "give the program of the host with `--program PATH`; `steadfast demo` without `--host` needs none",
+            )
         };
         let errors = sandbox.root.join("stderr");
         let written = fs::File::create(&errors)
@@ -110,18 +111,18 @@ impl Performance {
         Ok(Self { child, lines, deadline: Instant::now() + limit, limit, errors, model })
     }
 
-    /// The next line; none when the host has ended.
+    /// The next line, or `None` after the end of the host.
     pub(super) fn next(&mut self) -> Result<Option<Line>, CommandError> {
         match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Disconnected) => {
-                self.wait(FAREWELL);
+                self.wait(END_LIMIT);
                 Ok(None)
             }
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = self.limit.as_secs();
                 Err(self
-                    .failure(&format!("the host did not come to an end within {seconds} s"))
+                    .failure(&format!("the host did not end within {seconds} s"))
                     .hint("`--limit SECONDS` gives it more time"))
             }
         }
@@ -134,21 +135,21 @@ impl Performance {
         }
     }
 
-    /// Whether the model was told this, word for word. The simulated agent is its own model.
+    /// Returns true if the host sent this text to the model verbatim. The simulated agent has no model.
     pub(super) fn passed_on(&self, reason: &str) -> bool {
         self.model.as_ref().is_none_or(|model| model.last_request_text().contains(reason))
     }
 
-    /// `message` with the last that the host said on its standard error.
+    /// An error with the last line of the host's standard error.
     pub(super) fn failure(&self, message: &str) -> CommandError {
         let error = CommandError::failure(message);
         let said = fs::read_to_string(&self.errors).unwrap_or_default();
         let error = match said.lines().rev().find(|line| !line.trim().is_empty()) {
-            Some(line) => error.hint(format!("the host's last words: {}", line.trim())),
+            Some(line) => error.hint(format!("last line of the host: {}", line.trim())),
             None => error,
         };
         error.hint(match self.model {
-            Some(_) => "`steadfast demo` alone shows the same without this host",
+            Some(_) => "`steadfast demo` without `--host` shows the same",
             None => "the checks of its tasks need `sh` and `grep`",
         })
     }
@@ -192,7 +193,7 @@ fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) 
     })
 }
 
-/// As `init` wires a repository, with the program where it is: nobody builds it anew while the demo plays.
+/// Writes the hooks as `init` does, with the present path of the program: no rebuild replaces it during the demo.
 fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
     let records = sandbox.home.join(".local/state/steadfast/install");
     let place = install::InstallPaths {

@@ -1,4 +1,4 @@
-//! What Steadfast saw and said, from the journal of the session: the same for every host.
+//! The events and answers of Steadfast, from the journal of the session: the same for every host.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use super::scene::{Attempt, Scene};
 #[derive(Debug)]
 pub(super) struct Journal {
     place: Place,
-    /// How far each session's journal is read.
+    /// The offset up to which each journal was read.
     read: BTreeMap<PathBuf, u64>,
     records: VecDeque<Record>,
     pub(super) attempts: Vec<Attempt>,
-    /// How many writes of a plan that nobody approved did not happen.
+    /// Number of refused writes of an unapproved plan.
     pub(super) denied: usize,
-    /// How often the human's word kept something from happening.
+    /// Number of calls that a constraint of the human refused.
     pub(super) forbidden: usize,
-    /// How often the agent was told that it leads away.
+    /// Number of corrections about drift.
     pub(super) corrected: usize,
-    /// How many files were taken away again.
+    /// Number of new files that Steadfast removed again.
     pub(super) restored: usize,
 }
 
@@ -43,9 +43,9 @@ impl Journal {
         }
     }
 
-    /// The scenes up to `until`. A stop waits for the words it came with: the host may print those late.
+    /// The scenes up to `until`. A stop waits for its message, which the host may print late.
     pub(super) fn scenes(&mut self, until: Millis, said: Option<&str>) -> Vec<(Millis, Scene)> {
-        self.look();
+        self.read_new();
         let mut scenes = Vec::new();
         while let Some(record) = self.records.pop_front() {
             let early = match &record.event.kind {
@@ -61,15 +61,15 @@ impl Journal {
         scenes
     }
 
-    /// All that is left.
+    /// The remaining scenes.
     pub(super) fn rest(&mut self) -> Vec<(Millis, Scene)> {
         self.scenes(Millis(i64::MAX), None)
     }
 
-    fn look(&mut self) {
+    fn read_new(&mut self) {
         for files in SessionFiles::all(&self.place) {
             let offset = self.read.entry(files.dir().to_owned()).or_default();
-            // What cannot be read now is read the next time.
+            // An unreadable journal is read the next time.
             let Ok((_, lines)) = read_lines(files.dir(), *offset) else { continue };
             for line in lines {
                 *offset = line.end;
@@ -80,8 +80,8 @@ impl Journal {
         }
     }
 
-    /// Whether a file that was not there before is gone again. The journal is written before that is done.
-    fn is_taken_away(&self, path: &str) -> bool {
+    /// Returns true if a new file was removed again. Waits for it, because the journal is written before the removal.
+    fn is_removed(&self, path: &str) -> bool {
         let is_gone = || !self.place.root.join(path).exists();
         (0..100).any(|_| {
             is_gone() || {
@@ -109,7 +109,7 @@ impl Journal {
                 };
                 show(match &refusal {
                     Some(reason) => Scene::Refused { reason: reason.clone() },
-                    None => Scene::LetGo { release },
+                    None => Scene::Released { release },
                 });
                 let message = stopping.last_message.clone().unwrap_or_default();
                 self.attempts.push(Attempt { message, counts: counts(record), refusal });
@@ -126,12 +126,12 @@ impl Journal {
             _ => {}
         }
         let broken: Vec<&str> = record.effects.iter().filter_map(restores).collect();
-        let taken_away = broken.iter().filter(|path| self.is_taken_away(path)).count();
-        self.restored += taken_away;
+        let removed = broken.iter().filter(|path| self.is_removed(path)).count();
+        self.restored += removed;
         let corrections = record.opinions.iter().filter(|opinion| opinion.policy == PolicyName::Drift);
         self.corrected += corrections.filter(|opinion| matches!(opinion.verdict, Verdict::Context(_))).count();
         if let Some(text) = &answer.context {
-            let outcome = if taken_away > 0 { " It is taken away again." } else { "" };
+            let outcome = if removed > 0 { " It is removed again." } else { "" };
             show(Scene::Informed { text: format!("{text}{outcome}") });
         }
         if let Some(text) = &answer.note {
@@ -140,7 +140,7 @@ impl Journal {
     }
 }
 
-/// The path that an effect puts back.
+/// The path that an effect restores.
 fn restores(effect: &Effect) -> Option<&str> {
     match effect {
         Effect::Restore { path, .. } => Some(path),

@@ -1,4 +1,4 @@
-//! The temporary repository the demo plays in, and everything around it. Nothing outside is written.
+//! The temporary repository of the demo, with its home folder. The demo writes nothing outside.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ pub(super) struct Sandbox {
     /// `PATH`, with this program first.
     pub(super) path: OsString,
     pub(super) place: Place,
-    // Fields are dropped in order: first what we remove, then what removes the rest.
+    // Fields are dropped in order: first the folder, then the process that removes the rest.
     _folder: TempDir,
     _sweeper: Option<Sweeper>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Sandbox {
 impl Sandbox {
     /// An empty git repository with Steadfast set up, and the tasks in its list.
     pub(super) fn new() -> Result<Self, CommandError> {
-        let failed = |error: std::io::Error| temporary(&format!("cannot make a temporary folder: {error}"));
+        let failed = |error: std::io::Error| temporary(&format!("cannot create a temporary folder: {error}"));
         let folder = tempfile::Builder::new().prefix("steadfast-demo-").tempdir().map_err(failed)?;
         let sweeper = Sweeper::start(folder.path());
         let root = folder.path().canonicalize().map_err(failed)?;
@@ -45,7 +45,7 @@ impl Sandbox {
         let paths = environment::path("PATH").unwrap_or_default();
         let paths = [bin].into_iter().chain(std::env::split_paths(paths.as_os_str()));
         let path = std::env::join_paths(paths)
-            .map_err(|error| temporary(&format!("the temporary folder cannot go on the PATH: {error}")))?;
+            .map_err(|error| temporary(&format!("cannot put the temporary folder on the PATH: {error}")))?;
         // A login shell reads the machine's profile, which may set PATH anew.
         let profile = format!("PATH={}:\"$PATH\"\n", quote(&root.join("bin").to_string_lossy()));
         for name in [".profile", ".zprofile"] {
@@ -59,7 +59,7 @@ impl Sandbox {
 
     fn fill(&self) -> Result<(), CommandError> {
         self.run("git", &["init", "--quiet"])
-            .map_err(|error| error.hint("the demo plays in a git repository: `git` has to be installed"))?;
+            .map_err(|error| error.hint("the demo runs in a git repository: install `git`"))?;
         self.place.create().map_err(|error| temporary(&format!("cannot set up the temporary repository: {error}")))?;
         let (name, check) = CHECK;
         fs::write(self.repository.join(name), check)
@@ -70,8 +70,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// A process in the repository that sees nothing of the world outside: no account, no settings, and no agent
-    /// around the demo.
+    /// A command in the repository, isolated from the user's account and settings, and from an agent around the demo.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = steadfast_system::program(program);
         command
@@ -105,15 +104,13 @@ impl Sandbox {
     }
 }
 
-/// What could not be done where temporary files are.
+/// An error about temporary files.
 pub(super) fn temporary(message: &str) -> CommandError {
-    CommandError::failure(message).hint(
-        "`TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name",
-    )
+    CommandError::failure(message).hint("set `TMPDIR` to a writable folder with free space and without `:` in its path")
 }
 
-/// A process that sees us end, by Ctrl-C too, and removes what we could not. It waits for its input to close, and a
-/// process that dies closes everything.
+/// A process that removes the folder after the demo ended, by Ctrl-C too. It waits for its input to close, which happens
+/// when the demo ends for any reason.
 #[derive(Debug)]
 struct Sweeper {
     process: Child,
@@ -124,7 +121,7 @@ impl Sweeper {
     fn start(folder: &Path) -> Option<Self> {
         use std::os::unix::process::CommandExt;
 
-        // Without a word from us, what the agent started may still be writing when we are gone.
+        // Without `done`, the demo was killed, and processes of the agent may still write: remove twice.
         let script = r#"read -r _ && exec rm -rf -- "$1"; rm -rf -- "$1"; sleep 1; rm -rf -- "$1""#;
         let mut process = steadfast_system::program("sh")
             .args(["-c", script, "sh"])

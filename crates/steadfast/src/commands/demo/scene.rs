@@ -1,6 +1,6 @@
 use steadfast_model::{Counts, Release};
 
-/// One thing the timeline shows.
+/// An entry of the timeline.
 #[derive(Debug)]
 pub(super) enum Scene {
     Asked {
@@ -17,11 +17,11 @@ pub(super) enum Scene {
         path: String,
         lines: usize,
     },
-    /// Steadfast gives the agent something to know.
+    /// Steadfast adds context for the agent.
     Informed {
         text: String,
     },
-    /// A call that did not happen.
+    /// A refused call.
     Tried {
         what: String,
     },
@@ -29,24 +29,24 @@ pub(super) enum Scene {
     Refused {
         reason: String,
     },
-    LetGo {
+    Released {
         release: Option<Release>,
     },
-    /// What happens in a run.
-    Went {
+    /// A line about a run.
+    RunLine {
         text: String,
     },
-    /// Steadfast tells the human.
+    /// A note for the human.
     Noted {
         text: String,
     },
 }
 
-/// How things stood when the agent wanted to stop.
+/// An attempt of the agent to stop.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) message: String,
     pub(super) counts: Counts,
-    /// What it was told, if it was sent back.
+    /// The reason of the refusal, if any.
     pub(super) refusal: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What the agent in the demo is asked, and what it does.
+//! The script of the demo: the prompt, the tasks and the actions of the agent.
 
 use steadfast_sim::{Action, Scenario, Turn};
 
@@ -7,7 +7,7 @@ pub(super) const PROMPT: &str = "Do the tasks, but don't commit.";
 pub(super) struct Task {
     pub(super) title: &'static str,
     pub(super) file: &'static str,
-    /// What Steadfast runs before it believes that the task is done.
+    /// The check of the task.
     pub(super) verify: &'static str,
     content: &'static str,
 }
@@ -33,27 +33,27 @@ pub(super) const TASKS: [Task; 3] = [
     },
 ];
 
-/// What the human wrote to check them by.
+/// The check script of the human.
 pub(super) const CHECK: (&str, &str) = ("check.sh", include_str!("project/check.sh"));
 
-/// 5400 seconds are 1h90m here.
+/// Wrong: prints 5400 seconds as 1h90m.
 const WRONG: &str = include_str!("project/durations/show_wrong.sh");
 
-/// What the agent would do next, if somebody said yes.
+/// The plan that the agent drafts without approval.
 const NEXT: &str = include_str!("project/next.md");
 const DRAFT: &str = ".steadfast/scratch/next.md";
 pub(super) const PLAN: &str = "NEXT.md";
 
-/// What nobody asked for.
+/// Files outside the task.
 const STYLES: [(&str, &str); 2] =
     [("site/theme.css", "body { color: #222 }\n"), ("site/menu.css", "nav { float: left }\n")];
 
-/// The three ways to be done without being done: too early, by word, by promise. Among them what nobody asked for, and what
-/// was forbidden. Then the three ways to build without a yes: by a tool, by the shell, by a script.
+/// Three false claims of done: too early, by word, by promise. Between them, work outside the task and a forbidden commit.
+/// Then three writes without approval: by a tool, by the shell, by a script.
 pub(super) fn scenario() -> Scenario {
     let [parse, show, describe] = &TASKS;
     let [theme, menu] = STYLES;
-    // A script of the shell is full of what a scenario takes for its placeholders.
+    // Escapes `${` of shell scripts, which a scenario would take for its placeholders.
     let script = |text: &str| text.replace("${", "$${");
     let say_and_run = |text: &str, command: &str| Turn::saying(text).calling([Action::shell(command)]);
     Scenario::new("demo")

@@ -1,4 +1,4 @@
-//! What the agent says and does, from the lines its host prints.
+//! Messages and calls of the agent, from the output of its host.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::scene::Scene;
 pub(super) struct Stream {
     host: Host,
     repository: PathBuf,
-    /// Claude Code's calls without a result so far, by id.
+    /// Calls of Claude Code that have no result yet, by id.
     calls: HashMap<String, Value>,
 }
 

@@ -1,4 +1,4 @@
-//! The timeline as it is printed: when, who, what.
+//! Prints the timeline: time, actor, text.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const NARROW: usize = 40;
 /// Where the text of a line begins: after `12.34s  steadfast  `.
 const INDENT: usize = 19;
 
-/// Between two lines on a terminal, so that a person can follow.
+/// Pause between two lines on a terminal, so that a person can follow.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) struct Timeline {
@@ -82,7 +82,7 @@ impl Timeline {
             Scene::Asked { text } => self.entry(at, Actor::Human, &[plain(text)]),
             Scene::Said { text } => self.entry(at, Actor::Agent, &[plain(&format!("\"{text}\""))]),
             Scene::Ran { command, output } => {
-                // An error comes first, what is left to do last.
+                // Shows the error, else the last line, which lists the remaining work.
                 let refused = output.lines().find_map(|line| line.strip_prefix("error: "));
                 let shown = refused.or(output.lines().next_back()).unwrap_or_default();
                 let shown = cut(shown, self.width - INDENT - 2);
@@ -93,7 +93,7 @@ impl Timeline {
                 self.entry(at, Actor::Agent, &[plain(&format!("writes {path} ({lines} lines)"))])
             }
             Scene::Informed { text } => {
-                // Two lines, with room for what wrapping leaves over.
+                // About two lines after wrapping.
                 let text = cut(&format!("tells the agent: {text}"), 2 * (self.width - INDENT) - 15);
                 self.entry(at, Actor::Steadfast, &[plain(&text)])
             }
@@ -103,24 +103,24 @@ impl Timeline {
                 let heading = Part { style: REFUSAL, mark: "", text: "refuses. What the agent gets:" };
                 self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, reason)])
             }
-            Scene::LetGo { release } => {
+            Scene::Released { release } => {
                 let text = match release {
-                    Some(Release::Complete) => "lets the agent stop: complete, nothing is open",
-                    Some(Release::NeedsReview) => "lets the agent stop: only its word closed some tasks",
+                    Some(Release::Complete) => "lets the agent stop: complete, no task is open",
+                    Some(Release::NeedsReview) => "lets the agent stop: some tasks closed on its word alone",
                     Some(Release::Unmerged) => "lets the agent stop: done on a branch that is not merged",
                     Some(Release::Unverified) => "lets the agent stop: unverified, not complete",
-                    Some(Release::AllBlocked) => "lets the agent stop: all that is left is blocked",
-                    Some(Release::Checkpoint) => "lets the agent stop: its context is full, a fresh session goes on",
+                    Some(Release::AllBlocked) => "lets the agent stop: all open tasks are blocked",
+                    Some(Release::Checkpoint) => "lets the agent stop: its context is full, a new session continues",
                     Some(Release::NeedsUser) => "lets the agent stop: it needs you",
                     Some(Release::Capped) => "lets the agent stop: capped, not complete",
-                    Some(Release::NotApproved) => "lets the agent stop: nobody approved the plan",
-                    Some(Release::Dismissed) => "lets the agent go",
+                    Some(Release::NotApproved) => "lets the agent stop: the plan is not approved",
+                    Some(Release::Dismissed) => "lets the agent stop: released by the human",
                     Some(Release::Yielded) => "lets the agent wait",
                     None => "lets the agent stop",
                 };
                 self.entry(at, Actor::Steadfast, &[plain(text)])
             }
-            Scene::Went { text } => self.entry(at, Actor::Steadfast, &[plain(text)]),
+            Scene::RunLine { text } => self.entry(at, Actor::Steadfast, &[plain(text)]),
             Scene::Noted { text } => self.entry(at, Actor::Steadfast, &[plain("notes:"), quote(PLAIN, text)]),
         }
     }
@@ -133,7 +133,6 @@ impl Timeline {
         Ok(())
     }
 
-    /// As it is.
     pub(super) fn verbatim(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")
     }
@@ -162,7 +161,7 @@ impl Timeline {
     }
 }
 
-/// As much of the text as one line holds.
+/// Shortens a text to one line, at a word.
 fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -173,7 +172,7 @@ fn cut(text: &str, width: usize) -> String {
     line
 }
 
-/// The text in lines of at most `width` characters; a longer word is a line of its own.
+/// Wraps a text at `width` characters; a longer word gets its own line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {

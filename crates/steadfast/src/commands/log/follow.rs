@@ -13,7 +13,7 @@ use steadfast_work::history::History;
 
 const POLL: Duration = Duration::from_millis(300);
 
-/// Shows what there is, then what comes, until nobody reads any more.
+/// Prints the present lines, then new ones, until the reader closes the pipe.
 pub(super) fn follow(
     history: History,
     filter: HistoryFilter,
@@ -55,16 +55,16 @@ struct Follower {
     problem: Option<String>,
 }
 
-/// How far a session's journal was shown.
+/// The part of a journal that was shown.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     sequence: u64,
-    /// Its length then: most journals rest, and are not read again.
+    /// Length of the journal then. Journals of the same length are not read again.
     bytes: u64,
 }
 
 impl Follower {
-    /// The lines up to now. Where each journal ends is asked first: what comes meanwhile is news.
+    /// Returns the lines up to now. Reads the end of each journal first, so that later lines count as new.
     fn begin(&mut self) -> Result<Vec<Line>, CommandError> {
         for files in self.sessions() {
             let sequence = self.history.end(&files)?;

@@ -9,7 +9,7 @@ use steadfast_work::history::{cut, short_length};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
     Verdict(HistoryLine),
-    /// A hook could not do something.
+    /// A failure of a hook.
     Problem {
         at: Millis,
         text: String,
@@ -17,7 +17,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// A line of `hook.log`. None for what is no whole line of it.
+    /// Parses a line of `hook.log`; `None` if it is incomplete.
     pub(super) fn problem(line: &str) -> Option<Self> {
         let (at, text) = line.split_once(' ')?;
         Some(Self::Problem { at: Millis(parse_time(at)?), text: text.to_owned() })
@@ -30,7 +30,7 @@ impl Line {
         }
     }
 
-    /// By time. What one session was told stays in its order, also where the clock stood still.
+    /// The sort key: time, then the order within a session, for lines of the same millisecond.
     pub(super) fn order(&self) -> impl Ord + use<'_> {
         let (session, sequence) = match self {
             Self::Verdict(line) => (line.session.as_str(), line.sequence),
@@ -65,16 +65,16 @@ impl Line {
     }
 }
 
-/// How times are written.
+/// The format of times.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
-    /// As how long before this moment.
+    /// Relative to this moment.
     Before(Millis),
-    /// As a date: on a screen that goes on, `just now` is soon a lie.
+    /// As a date: on a screen that keeps running, `just now` is soon wrong.
     Exact,
 }
 
-/// How wide the columns are.
+/// The widths of the columns.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     clock: Clock,
@@ -82,7 +82,7 @@ pub(super) struct Columns {
     widths: [usize; WORDS],
 }
 
-/// All but the text.
+/// The number of columns without the text.
 const WORDS: usize = 7;
 
 impl Columns {
@@ -90,7 +90,7 @@ impl Columns {
         Self::new(Clock::Before(now), lines)
     }
 
-    /// For lines that are still to come.
+    /// For output that continues.
     pub(super) fn growing(lines: &[Line]) -> Self {
         Self::new(Clock::Exact, lines)
     }

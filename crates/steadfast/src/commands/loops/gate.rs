@@ -32,8 +32,11 @@ impl Gate {
         let repository = here::repository()?;
         let looped = Loops::of(&repository)?.current()?;
         if looped.stage != Stage::Review {
-            return Err(CommandError::refused(format!("the loop is {}, not in review", looped.stage.as_str()))
-                .hint("`steadfast loop next` says what is to be done now"));
+            return Err(CommandError::refused(format!(
+                "the loop is at stage {}; the gate opens only at stage review",
+                looped.stage.as_str()
+            ))
+            .hint("`steadfast loop next` shows the next step"));
         }
         let session = SessionReview::of(&repository, &looped)?;
         let mut ledger = repository.ledger()?;
@@ -51,8 +54,12 @@ impl Gate {
             self.say(&objections, &judged, &tasks)?;
             let error = CommandError::refused(format!("the gate does not open: {}", first.text));
             return Err(match tasks.first() {
-                Some(task) => error.hint(format!("`steadfast task start {task}`; the loop is back at executing")),
-                None => error.hint("a human sees to it, or runs `steadfast loop waive ID --why REASON`"),
+                Some(task) => {
+                    error.hint(format!("run `steadfast task start {task}`; the loop is back at stage executing"))
+                }
+                None => {
+                    error.hint("only a human can resolve it, or waive it with `steadfast loop waive ID --why REASON`")
+                }
             });
         }
         self.say(&objections, &judged, &[])?;
@@ -79,12 +86,12 @@ impl Gate {
         }
         for objected in objections {
             match (&objected.check, tasks.is_empty()) {
-                (None, false) => tell!("{} [{}, for a human]", objected.text, objected.id)?,
+                (None, false) => tell!("{} [{}, needs a human]", objected.text, objected.id)?,
                 _ => tell!("{} [{}]", objected.text, objected.id)?,
             }
         }
         for task in tasks {
-            tell!("task {task} is about it")?;
+            tell!("task {task} resolves it")?;
         }
         Ok(())
     }
@@ -109,19 +116,19 @@ impl Waive {
         let why = printable(self.why.trim());
         if why.is_empty() {
             return Err(CommandError::usage("the reason is empty")
-                .hint("`steadfast loop waive ID --why \"that file belongs to it after all\"`"));
+                .hint("`steadfast loop waive ID --why \"the change of that file is intended\"`"));
         }
         let loops = Loops::of(&repository)?;
         let looped = loops.last()?.filter(|looped| matches!(looped.ended, None | Some(LoopEnd::Capped)));
         let Some(looped) = looped else {
-            return Err(CommandError::failure("there is no loop in this checkout whose gate objects to something")
-                .hint("`steadfast loop status` shows the last one"));
+            return Err(CommandError::failure("no loop in this checkout has objections of its gate")
+                .hint("`steadfast loop status` shows the last loop"));
         };
         let Some(objected) = looped.objections.iter().find(|objected| objected.id == self.objection) else {
             let known: Vec<&str> = looped.objections.iter().map(|objected| objected.id.as_str()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(CommandError::failure(format!("the gate has no objection `{}`", self.objection))
-                .hint(format!("its objections at its last look: {known}")));
+                .hint(format!("objections of the last gate check: {known}")));
         };
         drop(loops);
         let mut ledger = repository.ledger()?;
@@ -132,13 +139,13 @@ impl Waive {
         drop(ledger);
         let after = Loops::of(&repository)?.written(&looped.id)?;
         for task in closed {
-            note!("task {task} is closed: it was about this objection alone");
+            note!("task {task} is closed: it was only about this objection");
         }
         tell!("waived: {} ({why})", objected.text)?;
         match after.objections.len() {
             0 if after.run.is_some() => tell!("next: `steadfast resume`"),
             0 => tell!("next: `steadfast loop gate`"),
-            left => tell!("{left} more objections are left: `steadfast loop status` lists them"),
+            left => tell!("{left} objections left: `steadfast loop status` lists them"),
         }
     }
 }
@@ -168,15 +175,17 @@ impl Objection {
         let against = match (&self.must_not, &self.tests) {
             (Some(must_not), _) => Against::MustNot { must_not, own: &self.own },
             (None, Some(file)) => Against::Tests(file),
-            (None, None) => return Err(CommandError::usage("it is not said what is objected to")),
+            (None, None) => {
+                return Err(CommandError::usage("no objection given: add `--must-not TEXT` or `--tests FILE`"));
+            }
         };
         let left = still_objects(&repository, &self.base, against)?;
-        let Some(first) = left.first() else { return tell!("the objection is met") };
+        let Some(first) = left.first() else { return tell!("the objection is resolved") };
         left.iter().try_for_each(|line| tell!("{line}"))?;
-        let error = CommandError::refused(format!("the objection stands: {first}"));
+        let error = CommandError::refused(format!("the objection still holds: {first}"));
         Err(match self.must_not {
-            Some(_) => error.hint(format!("`git checkout {} -- PATH` takes a file back", self.base)),
-            None => error.hint("what fails because of the stronger test is to be fixed where it is wrong"),
+            Some(_) => error.hint(format!("`git checkout {} -- PATH` restores a file", self.base)),
+            None => error.hint("restore the stronger test, and fix the code that fails it"),
         })
     }
 }

@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
-use steadfast_runner::loop_run::{ROUNDS, said};
+use steadfast_runner::loop_run::{ROUNDS, summary};
 use steadfast_runner::review::{Look, ReviewScope, SessionReview, line};
 use steadfast_text::count;
 use steadfast_work::Repository;
@@ -62,7 +62,7 @@ impl Review {
     pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         let loops = Loops::of(&repository)?;
-        // A loop that is capped goes on when a human takes as it is what it was capped for.
+        // A waiver can let a capped loop continue.
         let is_waiver = matches!(self.action, Some(Action::Waive { .. }));
         let capped = loops.last()?.filter(|looped| is_waiver && looped.ended == Some(LoopEnd::Capped));
         let looped = match capped {
@@ -71,7 +71,7 @@ impl Review {
         };
         drop(loops);
         match self.action {
-            None => hold(&repository, &looped, self.json),
+            None => review(&repository, &looped, self.json),
             Some(Action::List { json }) => list(&repository, &looped, json),
             Some(Action::Fixed { finding }) => resolve(&repository, &looped, finding, Resolution::Fixed),
             Some(Action::Waive { finding, why }) => resolve(&repository, &looped, finding, Resolution::Waived { why }),
@@ -82,25 +82,25 @@ impl Review {
     }
 }
 
-fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), CommandError> {
+fn review(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), CommandError> {
     let session = SessionReview::of(repository, looped)?;
     let mut ledger = repository.ledger()?;
     let reviews = ledger.reviews_of(&looped.id)?;
     let is_light = |review: &&Kept| matches!(review.kind, ReviewKind::Light { .. });
     let kind = match looped.stage {
         Stage::Executing => {
-            let held = u32::try_from(reviews.iter().filter(is_light).count()).unwrap_or(u32::MAX);
-            ReviewKind::Light { wave: held.saturating_add(1) }
+            let earlier = u32::try_from(reviews.iter().filter(is_light).count()).unwrap_or(u32::MAX);
+            ReviewKind::Light { wave: earlier.saturating_add(1) }
         }
         Stage::Review if looped.rounds >= ROUNDS => {
             ledger.end_loop(&looped.id, LoopEnd::Capped, environment::now())?;
             return Err(CommandError::needs_human(format!("loop {} is capped after {ROUNDS} reviews", looped.id))
-                .hint("`steadfast loop start` begins another; what was done is in this checkout"));
+                .hint("`steadfast loop start` starts another; the work is in this checkout"));
         }
         Stage::Review => ReviewKind::Thorough { round: looped.rounds + 1 },
         stage => {
-            return Err(CommandError::failure(format!("there is nothing to review in the stage {}", stage.as_str()))
-                .hint("`steadfast loop next` says what is to be done now"));
+            return Err(CommandError::failure(format!("there is nothing to review at stage {}", stage.as_str()))
+                .hint("`steadfast loop next` shows the next step"));
         }
     };
     let tasks = ledger.tasks(session.plan())?;
@@ -108,24 +108,24 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
     let earlier: Vec<Finding> =
         reviews.iter().rev().find(|review| !is_light(review)).map(|review| review.findings.clone()).unwrap_or_default();
     let look = Look { kind, part: ReviewScope::Since(session.base()), tasks: &tasks, earlier: &earlier };
-    let held = session.reviewer()?.review(&looped.id, &look)?;
+    let result = session.reviewer()?.review(&looped.id, &look)?;
     Loops::of(repository)?.written(&looped.id)?;
     if as_json {
-        tell!("{}", shown(&held.review))?;
+        tell!("{}", shown(&result.review))?;
     } else {
-        tell!("{}", said(&held))?;
-        for finding in &held.review.findings {
+        tell!("{}", summary(&result))?;
+        for finding in &result.review.findings {
             tell!("{}", words(finding))?;
         }
     }
-    match held.review.kind {
-        ReviewKind::Thorough { .. } if !held.review.passed => {
-            Err(CommandError::refused(match held.review.blockers_remaining {
-                0 => "the review did not pass: too few experts gave an answer that can be read".to_owned(),
+    match result.review.kind {
+        ReviewKind::Thorough { .. } if !result.review.passed => {
+            Err(CommandError::refused(match result.review.blockers_remaining {
+                0 => "the review did not pass: too few experts gave a readable answer".to_owned(),
                 many => format!("the review did not pass: {} left", count(u64::from(many), "blocker")),
             })
             .hint(
-                "mend each and say so with `steadfast loop review fixed ID`, then review again; a human may waive one",
+                "fix each, run `steadfast loop review fixed ID` for it, and review again; a human may waive a finding",
             ))
         }
         _ => Ok(()),
@@ -138,7 +138,7 @@ fn list(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
         return tell!("{}", json!({"reviews": reviews.iter().map(shown).collect::<Vec<_>>()}));
     }
     if reviews.is_empty() {
-        return tell!("No review was held yet.");
+        return tell!("No reviews yet.");
     }
     for review in &reviews {
         tell!("{}: {}", name(review.kind), if review.passed { "passed" } else { "not passed" })?;

@@ -23,8 +23,8 @@ pub(in crate::commands) struct Score {
 
 impl Score {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let Some(request) = &self.request else { return self.judged_before() };
-        // Words can be judged anywhere; how familiar their folders are only in a repository.
+        let Some(request) = &self.request else { return self.show_stored() };
+        // The clarity of words needs no repository; the familiarity of their folders does.
         let repository = here::repository().ok();
         let root = repository.as_ref().map_or_else(environment::cwd, |repository| repository.place.root.clone());
         let request = Request::read(request, &root, &environment::current())?;
@@ -41,8 +41,8 @@ impl Score {
         questions(&judged.score).iter().try_for_each(|question| tell!("{question}"))
     }
 
-    /// What was judged once is not judged again.
-    fn judged_before(&self) -> Result<(), CommandError> {
+    /// Shows the stored score of the unfinished loop.
+    fn show_stored(&self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         let looped = Loops::of(&repository)?.current()?;
         let (spec, fit) = (looped.scores.map(|scores| scores.spec), looped.scores.map(|scores| scores.fit));
@@ -59,10 +59,10 @@ impl Score {
     }
 }
 
-/// A sentence of a request is shown up to this length, in characters.
+/// Maximum length of a quoted sentence, in characters.
 const LONGEST: usize = 100;
 
-/// A line for each dimension, with the sentence.
+/// Prints a line for each dimension with the sentence that earned its points.
 pub(super) fn show_marks(score: &SpecScore) -> Result<(), CommandError> {
     for Mark { dimension, points, because, rule } in &score.marks {
         match because {
@@ -75,20 +75,20 @@ pub(super) fn show_marks(score: &SpecScore) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// One for each dimension that nothing was said about; where all have something, for those that could have more.
+/// A question for each dimension without points; if all have points, for each that could have more.
 pub(super) fn questions(score: &SpecScore) -> Vec<String> {
-    asked(score).into_iter().map(|dimension| format!("{}: {}", dimension.as_str(), dimension.question())).collect()
+    unanswered(score).into_iter().map(|dimension| format!("{}: {}", dimension.as_str(), dimension.question())).collect()
 }
 
 pub(super) fn missing(score: &SpecScore) -> Value {
-    let missing: Vec<Value> = asked(score)
+    let missing: Vec<Value> = unanswered(score)
         .into_iter()
         .map(|dimension| json!({"dimension": dimension, "question": dimension.question()}))
         .collect();
     json!(missing)
 }
 
-fn asked(score: &SpecScore) -> Vec<Dimension> {
+fn unanswered(score: &SpecScore) -> Vec<Dimension> {
     if score.is_clear() { Vec::new() } else { score.missing() }
 }
 

@@ -40,7 +40,7 @@ pub(in crate::commands) struct Start {
     json: bool,
 }
 
-/// What is done with a loop that is not finished.
+/// The choice about an unfinished loop.
 enum Choice {
     Resume,
     Fresh,
@@ -52,9 +52,9 @@ impl Start {
         let repository = here::repository()?;
         let caller = here::caller(&repository, "loop start");
         let mut loops = Loops::of(&repository)?;
-        // One that waits for a clearer request makes way for it.
-        let waits = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;
-        match loops.unfinished()?.filter(|looped| !waits(looped)) {
+        // A loop that waits for a clearer request is replaced by that request.
+        let is_replaced = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;
+        match loops.unfinished()?.filter(|looped| !is_replaced(looped)) {
             None if self.resume => {
                 loops.current()?;
             }
@@ -68,13 +68,13 @@ impl Start {
                 Choice::Status => return super::status::show(&loops, &found, self.json),
                 Choice::Fresh => {
                     loops.archive(&found)?;
-                    note!("loop {} is put away; its plan and what was done stay", found.id);
+                    note!("loop {} is archived; its plan and its work are kept", found.id);
                 }
             },
         }
         let Some(request) = &self.request else {
-            return Err(CommandError::usage("nothing says what is wanted")
-                .hint("`steadfast loop start \"what is wanted\"`, or `steadfast loop start SPEC.md`"));
+            return Err(CommandError::usage("no request given")
+                .hint("`steadfast loop start \"REQUEST\"`, or `steadfast loop start SPEC.md`"));
         };
         let mut request = Request::read(request, &repository.place.root, &repository.environment)?;
         request.author = Author::of(&caller, &repository.place);
@@ -104,14 +104,15 @@ impl Start {
         if self.fresh {
             return Ok(Choice::Fresh);
         }
-        let stands = format!("loop {} is not finished: {} ({})", found.id, found.request, found.stage.as_str());
+        let unfinished = format!("loop {} is not finished: {} ({})", found.id, found.request, found.stage.as_str());
         if caller.is_agent() || self.json || !io::stdin().is_terminal() {
-            return Err(CommandError::needs_human(stands)
-                .hint("`steadfast loop start --resume` goes on with it")
-                .hint("`steadfast loop start --fresh TEXT` puts it away and begins another; a human does that")
-                .hint("`steadfast loop status` shows how it stands"));
+            return Err(CommandError::needs_human(unfinished)
+                .hint("`steadfast loop start --resume` continues it")
+                .hint("`steadfast loop start --fresh TEXT` archives it and starts another; only a human can run this")
+                .hint("`steadfast loop status` shows its status"));
         }
-        let answer = answer(&format!("{stands}\nresume it, put it away for a fresh one, or show its status? [r/f/S] "));
+        let answer =
+            answer(&format!("{unfinished}\nresume it, archive it and start afresh, or show its status? [r/f/S] "));
         Ok(match answer.trim() {
             "r" | "R" | "resume" => Choice::Resume,
             "f" | "F" | "fresh" => Choice::Fresh,
@@ -120,12 +121,12 @@ impl Start {
     }
 }
 
-/// What the settings give a run, a loop in a session gets too.
+/// A loop in a session gets the limits of a run from the settings.
 fn of_settings(limits: &Limits) -> LoopLimits {
     LoopLimits { iterations: limits.iterations(), micro_usd: limits.micro_usd }
 }
 
-/// Whether a human can be asked: at a terminal, or in a session that has one.
+/// Returns true if a human can answer: at a terminal, or in an attended session.
 fn is_attended(repository: &Repository, caller: &Caller) -> bool {
     if !caller.is_agent() {
         return io::stdin().is_terminal();
@@ -134,15 +135,15 @@ fn is_attended(repository: &Repository, caller: &Caller) -> bool {
     state.is_some_and(|state| state.attended)
 }
 
-/// With somebody there it is asked for; with nobody there it is refused.
+/// The error about an unclear request: needs a human if one is there, else refused.
 pub(crate) fn not_clear(begun: &StartedLoop, attended: bool) -> CommandError {
     let said =
-        format!("the request is not clear enough to begin: {} of 10, and 5 is the least", begun.judged.scores.spec);
+        format!("the request is not clear enough: {} of 10 points, at least 5 are required", begun.judged.scores.spec);
     let error = if attended { CommandError::needs_human(said) } else { CommandError::refused(said) };
     let asked = questions(&begun.judged.score).into_iter().fold(error, CommandError::hint);
     asked
-        .hint("`steadfast loop start TEXT` with the answers in it begins anew")
-        .hint("a human takes it as it is with `steadfast loop override --why REASON`")
+        .hint("add the answers to the request, and run `steadfast loop start TEXT` again")
+        .hint("a human accepts the request with `steadfast loop override --why REASON`")
 }
 
 fn resume(loops: &Loops<'_>, found: &Loop, json: bool) -> Result<(), CommandError> {
@@ -155,7 +156,7 @@ fn resume(loops: &Loops<'_>, found: &Loop, json: bool) -> Result<(), CommandErro
 fn show(loops: &Loops<'_>, begun: &StartedLoop) -> Result<(), CommandError> {
     let StartedLoop { looped, judged, recalled, instead_of } = begun;
     if let Some(waiting) = instead_of {
-        note!("loop {waiting} waited for a clearer request and is put away");
+        note!("replaced loop {waiting}, which waited for a clearer request");
     }
     tell!("loop {}: {}", looped.id, looped.request)?;
     show_recalled(recalled)?;
@@ -180,7 +181,7 @@ fn show_recalled(recalled: &[Recalled]) -> Result<(), CommandError> {
         }
     }
     if !recalled.is_empty() {
-        note!("a human says what is so: `steadfast learn confirm ID`, `steadfast learn dismiss ID`");
+        note!("a human confirms or dismisses learnings: `steadfast learn confirm ID`, `steadfast learn dismiss ID`");
     }
     Ok(())
 }

@@ -30,13 +30,13 @@ impl Status {
             Some(looped) => {
                 show(&loops, &looped, self.json)?;
                 if !self.json {
-                    note!("its pages are in {}", folder(&repository.place.root, &looped.id).display());
+                    note!("the pages of the loop are in {}", folder(&repository.place.root, &looped.id).display());
                 }
                 Ok(())
             }
             None if self.json => tell!("{}", json!({ "loop": null })),
             None => {
-                note!("there is no loop in this checkout; `steadfast loop start \"what is wanted\"` begins one");
+                note!("there is no loop in this checkout; `steadfast loop start \"REQUEST\"` starts one");
                 Ok(())
             }
         }
@@ -86,7 +86,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;
     }
     if let Some(why) = &looped.overridden {
-        tell!("a human took the request as it is: {why}")?;
+        tell!("a human accepted the unclear request: {why}")?;
     }
     if let Some(autonomy) = looped.autonomy() {
         tell!("{}", how(autonomy))?;
@@ -95,7 +95,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         tell!("{}", limits_line(looped))?;
     }
     if let Some(why) = &looped.waits {
-        tell!("it waits for a human: {why}")?;
+        tell!("waits for a human: {why}")?;
     }
     for must_not in looped.shape.iter().flat_map(|shape| &shape.must_nots) {
         tell!("must not: {must_not}")?;
@@ -137,7 +137,7 @@ fn show_review(review: &Review) -> Result<(), CommandError> {
     tell!("{what}: {score}, {found}{blockers}, {passed}")
 }
 
-/// What became of the blockers: `1 blocker fixed`.
+/// The resolutions of the blockers: `1 blocker fixed`.
 fn blockers(review: &Review) -> Vec<String> {
     let of = |resolution: fn(&Resolution) -> bool| {
         let is_it =

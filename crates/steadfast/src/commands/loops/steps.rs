@@ -1,4 +1,4 @@
-//! The steps of a loop that a human or an agent takes by hand.
+//! The commands that take a loop from stage to stage by hand.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ impl Next {
             if self.json {
                 return tell!("{}", json!({ "loop": null }));
             }
-            note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
+            note!("there is no unfinished loop; `steadfast loop start \"REQUEST\"` starts one");
             return Ok(());
         };
         loops.bind(&caller, &looped, BindingRule::UnlessHeld)?;
@@ -55,7 +55,7 @@ pub(in crate::commands) struct Advance {
 fn parse(text: &str) -> Result<Stage, String> {
     Stage::ALL.into_iter().find(|stage| stage.as_str() == text).ok_or_else(|| {
         let all: Vec<&str> = Stage::ALL.iter().map(|stage| stage.as_str()).collect();
-        format!("a stage is one of {}", all.join(", "))
+        format!("expected one of {}", all.join(", "))
     })
 }
 
@@ -68,7 +68,7 @@ impl Advance {
         loops.bind(&caller, &looped, BindingRule::TakeOver)?;
         let looped = loops.advance(&looped, self.stage)?;
         let next = loops.next(&looped)?;
-        tell!("loop {} is at {}: {}", looped.id, next.stage.as_str(), next.standing)?;
+        tell!("loop {} is at stage {}: {}", looped.id, next.stage.as_str(), next.standing)?;
         tell!("next: {}", next.action)
     }
 }
@@ -90,7 +90,7 @@ impl Shape {
         let looped = loops.current()?;
         if looped.stage > Stage::Shape && caller.is_agent() {
             return Err(CommandError::refused(format!(
-                "the loop is at {}: what must not happen is changed by a human from here on",
+                "the loop is at stage {}: from here on, only a human can change its must-nots",
                 looped.stage.as_str()
             ))
             .hint(format!("a human runs `steadfast loop shape {}` in a terminal", self.file.display())));
@@ -111,10 +111,10 @@ impl Shape {
             tell!("has to pass at the end: `{}`", check.command)?;
         }
         if shape.criteria.is_empty() {
-            note!("no criterion was found: `## Success criteria` in the spec names them");
+            note!("no criteria found: list them below `## Success criteria` in the spec");
         }
         for must_not in shape.limits().iter().filter(|must_not| understood(must_not).is_empty()) {
-            note!("\"{must_not}\" is no single action: reviews and the gate look at it, no call is refused for it");
+            note!("\"{must_not}\" is not a single action: reviews and the gate check it, but no call is refused");
         }
         tell!("SHAPE.md is in {}", folder(&repository.place.root, &looped.id).display())
     }
@@ -133,17 +133,17 @@ impl Override {
         let repository = here::repository()?;
         let why = printable(self.why.trim());
         if why.is_empty() {
-            return Err(CommandError::usage("an override has a reason, and this one is empty")
-                .hint("`steadfast loop override --why \"a trial, nothing is at stake\"`"));
+            return Err(CommandError::usage("the reason is empty")
+                .hint("`steadfast loop override --why \"a trial without risk\"`"));
         }
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         if !looped.is_unclear() {
-            note!("loop {} needs no override: nothing is changed", looped.id);
+            note!("loop {} needs no override; nothing changed", looped.id);
             return Ok(());
         }
         let looped = loops.take_as_it_is(&looped, &why)?;
-        tell!("loop {} is taken as it is: {why}", looped.id)?;
+        tell!("the request of loop {} is accepted: {why}", looped.id)?;
         if let Some(autonomy) = looped.autonomy() {
             tell!("{}", how(autonomy))?;
         }
@@ -161,6 +161,6 @@ impl Archive {
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         let looped = loops.archive(&looped)?;
-        tell!("loop {} is put away at {}", looped.id, looped.stage.as_str())
+        tell!("loop {} is archived at stage {}", looped.id, looped.stage.as_str())
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::CommandError;
 
-/// What a tool takes.
+/// A parameter of a tool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
@@ -14,11 +14,11 @@ pub(super) struct Parameter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// It has to be given, and is not empty.
+    /// Required, and not empty.
     Text,
-    /// It may be left out.
+    /// Optional.
     MaybeText,
-    /// None given is an empty list.
+    /// Optional; the default is an empty list.
     Texts,
 }
 
@@ -35,7 +35,7 @@ impl Parameter {
         Self { name, about, kind: Kind::Texts }
     }
 
-    /// All of them as the schema of one object.
+    /// The JSON schema of an object with these parameters.
     pub(super) fn schema(parameters: &[Self]) -> Map<String, Value> {
         let property = |parameter: &Self| match parameter.kind {
             Kind::Text | Kind::MaybeText => json!({"type": "string", "minLength": 1, "description": parameter.about}),
@@ -58,11 +58,11 @@ impl Parameter {
 pub(super) struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Whatever is no parameter was misspelled.
+    /// Refuses unknown arguments: they are misspelled.
     pub(super) fn new(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, CommandError> {
         match given.keys().find(|name| parameters.iter().all(|parameter| parameter.name != *name)) {
             None => Ok(Self(given)),
-            Some(name) => Err(misused(format_args!("there is no argument `{name}`"))),
+            Some(name) => Err(misused(format_args!("unknown argument `{name}`"))),
         }
     }
 
@@ -79,21 +79,22 @@ impl Arguments {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => values.into_iter().map(|value| text(name, value)).collect(),
-            Some(_) => Err(misused(format_args!("`{name}` is no list"))),
+            Some(_) => Err(misused(format_args!("`{name}` is not a list"))),
         }
     }
 }
 
 fn misused(what: fmt::Arguments<'_>) -> CommandError {
-    CommandError::usage(what).hint("the schema of the tool says what its arguments are")
+    CommandError::usage(what).hint("the schema of the tool lists its arguments")
 }
 
-/// Models write the id `3` as a number. A fraction could be `2.1` or `2.10`: that one they have to write as a text.
+/// Accepts whole numbers, because models write the id `3` as a number. A fraction could mean `2.1` or `2.10`, so it must be
+/// a text.
 fn text(name: &str, value: Value) -> Result<String, CommandError> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) if number.is_u64() => number.to_string(),
-        _ => return Err(misused(format_args!("`{name}` is no text"))),
+        _ => return Err(misused(format_args!("`{name}` is not a text"))),
     };
     if text.is_empty() {
         return Err(misused(format_args!("`{name}` is empty")));
@@ -134,11 +135,11 @@ mod tests {
         let id = |given: &mut Arguments| given.text("id").err();
         assert_eq!(said(json!({}), id).as_deref(), Some("`id` is missing"));
         assert_eq!(said(json!({"id": " "}), id).as_deref(), Some("`id` is empty"));
-        assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("`id` is no text"));
+        assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("`id` is not a text"));
         let after = |given: &mut Arguments| given.texts("after").err();
-        assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("`after` is no list"));
+        assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("`after` is not a list"));
         let misspelled = arguments(json!({"idd": "1"})).unwrap_err().message;
-        assert_eq!(misspelled, "there is no argument `idd`");
+        assert_eq!(misspelled, "unknown argument `idd`");
     }
 
     #[test]

@@ -1,17 +1,17 @@
 use std::io::{self, BufRead, Read};
 
-/// The longest message, in bytes. No argument of ours comes near it.
+/// Limit of a message in bytes. No real call comes near it.
 pub(super) const LIMIT: usize = 4 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Whole(Vec<u8>),
-    /// It was passed over to its end.
+    /// A longer line, which was skipped.
     TooLong,
     End,
 }
 
-/// The next line that is not blank. What follows the last line end counts as one.
+/// Reads the next line that is not blank. The last line needs no line end.
 pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
     loop {
         let mut text = Vec::new();

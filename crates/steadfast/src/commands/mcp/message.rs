@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// A request of the host. It never has another id than a text or a whole number.
+/// A request of the host. Its id is a text or a whole number.
 #[derive(Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) id: Value,
@@ -27,7 +27,7 @@ impl RpcError {
     }
 
     pub(super) fn method_not_found(method: &str) -> Self {
-        Self { code: -32_601, message: format!("there is no method `{method}`"), data: None }
+        Self { code: -32_601, message: format!("unknown method `{method}`"), data: None }
     }
 
     pub(super) fn invalid_params(message: impl Into<String>) -> Self {
@@ -44,7 +44,7 @@ impl RpcError {
     }
 }
 
-/// The answer to the request with this id; `Value::Null` where there was none to read.
+/// The answer to the request with this id; `Value::Null` if the id could not be read.
 pub(super) fn answer(id: Value, result: Result<Value, RpcError>) -> Value {
     match result {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -63,7 +63,7 @@ pub(super) type Read = Result<Request, (Value, RpcError)>;
 /// The requests of a line. Each request of a batch is answered on its own.
 pub(super) fn read(line: &[u8]) -> Vec<Read> {
     match serde_json::from_slice(line) {
-        Err(error) => vec![Err((Value::Null, RpcError::parse_error(format!("the line is no JSON: {error}"))))],
+        Err(error) => vec![Err((Value::Null, RpcError::parse_error(format!("the line is not valid JSON: {error}"))))],
         Ok(Value::Array(batch)) if batch.is_empty() => vec![refuse("the batch is empty")],
         Ok(Value::Array(batch)) => batch.into_iter().filter_map(read_one).collect(),
         Ok(message) => read_one(message).into_iter().collect(),
@@ -77,21 +77,21 @@ fn refuse(why: &str) -> Read {
 
 /// `None` for messages that get no answer: notifications, and answers, since this server never asks.
 fn read_one(message: Value) -> Option<Read> {
-    let Value::Object(mut fields) = message else { return Some(refuse("a message is an object")) };
+    let Value::Object(mut fields) = message else { return Some(refuse("the message is not an object")) };
     let has_method = fields.contains_key("method");
     let is_answer = fields.contains_key("result") || fields.contains_key("error");
     let id = match fields.remove("id") {
         _ if !has_method && is_answer => return None,
         None if has_method => return None,
         Some(id) if id.is_string() || id.is_i64() || id.is_u64() => id,
-        _ => return Some(refuse("the `id` is no text and no whole number")),
+        _ => return Some(refuse("`id` is neither a text nor a whole number")),
     };
     let fault = |error| Some(Err((id.clone(), error)));
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return fault(RpcError::invalid_request("`jsonrpc` is not \"2.0\""));
     }
     let Some(Value::String(method)) = fields.remove("method") else {
-        return fault(RpcError::invalid_request("`method` is no text"));
+        return fault(RpcError::invalid_request("`method` is not a text"));
     };
     if is_answer {
         return fault(RpcError::invalid_request("a message has either a `method` or a `result`"));
@@ -99,7 +99,7 @@ fn read_one(message: Value) -> Option<Read> {
     let params = match fields.remove("params") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
-        Some(_) => return fault(RpcError::invalid_params("`params` is no object")),
+        Some(_) => return fault(RpcError::invalid_params("`params` is not an object")),
     };
     Some(Ok(Request { id, method, params }))
 }

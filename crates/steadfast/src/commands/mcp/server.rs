@@ -1,7 +1,7 @@
-//! The methods of the Model Context Protocol that a server of tools has.
+//! The methods of the Model Context Protocol for a server with tools.
 //!
-//! Written by hand: the SDK (`rmcp`) and its runtime were 39 packages and 50 of 260 CPU seconds of a cold release build,
-//! for four methods on a transport that was ours already.
+//! Written by hand: the SDK (`rmcp`) and its runtime need 39 packages and 50 of 260 CPU seconds of a cold release build,
+//! for four methods on a transport that we already have.
 
 use serde_json::{Map, Value, json};
 use steadfast_hosts::{SANDBOX_CAPABILITY, Sandbox};
@@ -12,8 +12,8 @@ use super::tool::{Call, Tool};
 use super::tools::TOOLS;
 use crate::here;
 
-const ABOUT: &str = "The list of tasks of this worktree, kept outside the conversation: what is open, in progress, \
-                     done or blocked, and what is next.";
+const ABOUT: &str = "The tasks of this worktree, stored outside the conversation: which are open, in progress, done or \
+                     blocked, and which is next.";
 
 /// The revisions of the protocol, the oldest first. Up to 2025-11-25 a handshake agrees on one for the connection.
 /// Since 2026-07-28 there is no handshake: each request names its revision. This server answers both kinds of client,
@@ -27,10 +27,10 @@ const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Where the hosts name the tool call behind a request: Claude Code, Codex.
+/// Keys under which Claude Code and Codex send the id of the tool call.
 const CALL_IDS: [&str; 2] = ["claudecode/toolUseId", "callId"];
 
-/// A result depends on its revision: since 2026-07-28 it says that it is complete and which server gave it.
+/// The shape of a result: since revision 2026-07-28 it includes `resultType` and the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Handshake,
@@ -56,7 +56,7 @@ pub(super) fn handle(request: Request) -> Result<Value, RpcError> {
     let result = match method.as_str() {
         "ping" if shape == Shape::Handshake => return Ok(json!({})),
         "server/discover" if shape == Shape::Handshake => {
-            return Err(RpcError::invalid_params(format!("`_meta` names no `{REVISION}`")));
+            return Err(RpcError::invalid_params(format!("`_meta` has no `{REVISION}`")));
         }
         "server/discover" => cacheable(
             with_instructions(json!({
@@ -78,7 +78,7 @@ pub(super) fn handle(request: Request) -> Result<Value, RpcError> {
     })
 }
 
-/// What a request without a handshake has to say of itself.
+/// Returns the shape that the `_meta` of a request asks for.
 fn shape(meta: &Map<String, Value>) -> Result<Shape, RpcError> {
     let Some(revision) = meta.get(REVISION).and_then(Value::as_str) else { return Ok(Shape::Handshake) };
     if !REVISIONS.contains(&revision) {
@@ -117,13 +117,13 @@ fn call(mut params: Map<String, Value>, meta: &Map<String, Value>) -> Result<Val
     let tool = TOOLS
         .iter()
         .find(|tool| tool.name == name)
-        .ok_or_else(|| RpcError::invalid_params(format!("there is no tool `{name}`")))?;
+        .ok_or_else(|| RpcError::invalid_params(format!("unknown tool `{name}`")))?;
     let id = CALL_IDS.iter().find_map(|key| meta.get(*key)?.as_str()).map(ToolUseId::new);
     Ok(tool.call(arguments, &Call { id, tool: tool.name, sandbox: Sandbox::of_call(meta) }))
 }
 
 fn misused(method: &str) -> RpcError {
-    RpcError::invalid_params(format!("these are no `params` of `{method}`"))
+    RpcError::invalid_params(format!("invalid `params` for `{method}`"))
 }
 
 fn capabilities() -> Value {
@@ -146,7 +146,7 @@ fn cacheable(result: Value, shape: Shape) -> Value {
     }
 }
 
-/// Both objects as one.
+/// Merges two objects.
 fn with(mut result: Value, more: Value) -> Value {
     if let (Value::Object(result), Value::Object(more)) = (&mut result, more) {
         result.extend(more);
@@ -154,7 +154,8 @@ fn with(mut result: Value, more: Value) -> Value {
     result
 }
 
-/// Wired into the user's own settings, the server is started everywhere; it offers something only where `init` was.
+/// True if `init` ran in this repository. With user settings the host starts the server everywhere, and elsewhere it offers
+/// no tools.
 fn is_set_up() -> bool {
     here::repository().is_ok()
 }

@@ -14,27 +14,27 @@ use super::line::{LIMIT, Line, next_line};
 use super::message::{Request, RpcError, answer, read};
 use super::server::{handle, is_slow};
 
-/// Limit of messages that wait in each direction. A host that does not read is not read from either.
+/// Limit of waiting messages in each direction. If the host does not read, the server stops reading, too.
 const WAITING: usize = 64;
 
-/// Tool calls that run at once. They share one ledger, and wait a quarter of a second for each other: of 300 that all
-/// added a task at once, 135 did not get their turn in time.
-const AT_WORK: usize = 16;
+/// Limit of tool calls at the same time. They share one ledger, and wait up to 250 ms for its lock: of 300 calls that added
+/// a task at once, 135 timed out.
+const PARALLEL_CALLS: usize = 16;
 
-/// Serves until the host has closed its end and every request is answered, or until it does not read any more.
+/// Serves until the host closes its output and every request is answered, or until the host closes its input.
 ///
-/// A call that is at work by then is abandoned. What it wrote is whole: it could have been killed too.
+/// Calls that still run then are abandoned. This is safe, because their writes are atomic.
 pub(super) fn serve() -> io::Result<()> {
     let (answers, to_write) = sync_channel(WAITING);
     let (calls, to_run) = sync_channel(WAITING);
     let to_run = Arc::new(Mutex::new(to_run));
-    for _ in 0..AT_WORK {
+    for _ in 0..PARALLEL_CALLS {
         let (to_run, answers) = (Arc::clone(&to_run), answers.clone());
         thread::Builder::new().name("call".to_owned()).spawn(move || run_calls(&to_run, &answers))?;
     }
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         if let Err(error) = read_all(&mut stdin().lock(), &calls, &answers) {
-            let hint = "a host starts this server and writes to it; `steadfast task` is for people";
+            let hint = "only a host starts this server; people use `steadfast task`";
             crate::output::note!("error: cannot read standard input: {error}\n\nhint: {hint}");
         }
     })?;
@@ -47,7 +47,7 @@ fn read_all(input: &mut impl BufRead, calls: &SyncSender<Request>, answers: &Syn
         let requests = match next_line(input)? {
             Line::Whole(text) => read(&text),
             Line::TooLong => {
-                let error = RpcError::invalid_request(format!("a message is at most {LIMIT} bytes long"));
+                let error = RpcError::invalid_request(format!("the message is longer than {LIMIT} bytes"));
                 vec![Err((Value::Null, error))]
             }
             Line::End => return Ok(()),

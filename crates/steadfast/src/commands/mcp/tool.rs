@@ -9,33 +9,33 @@ use crate::error::CommandError;
 use crate::here;
 use crate::report;
 
-/// What an agent can call.
+/// A tool for agents.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) effect: Effect,
     pub(super) takes: &'static [Parameter],
-    pub(super) run: fn(&Call, Arguments) -> Result<Said, CommandError>,
+    pub(super) run: fn(&Call, Arguments) -> Result<ToolOutput, CommandError>,
 }
 
-/// What a call leaves behind.
+/// The effect of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// No change.
     Reads,
-    /// The same again, when it is repeated.
+    /// A repeated call changes nothing more.
     Changes,
-    /// One more, when it is repeated.
+    /// A repeated call adds another entry.
     Adds,
 }
 
-/// One call, as its host names it, where it does.
+/// A call, with the id that its host gave it, if any.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) id: Option<ToolUseId>,
     pub(super) tool: &'static str,
-    /// What the session is confined to, and so whatever runs for it.
+    /// The sandbox of the session, which also applies to the checks that it starts.
     pub(super) sandbox: Option<Sandbox>,
 }
 
@@ -47,21 +47,21 @@ impl Call {
     }
 }
 
-/// What a call says. The hosts show the model structured content instead of the text beside it, so the text of a
-/// change stands alone.
+/// The result of a call. If there is structured content, the hosts show it to the model instead of the text, so a change
+/// returns text only.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum ToolOutput {
     Text(String),
     Json(Value),
-    /// For hosts that show the one, and for hosts that show the other.
+    /// For hosts that show the text, and for hosts that show the JSON.
     Both {
         text: String,
         json: Value,
     },
 }
 
-impl Said {
-    /// What changed, which is told to the list that the tasks are kept in, and what there is to say of that.
+impl ToolOutput {
+    /// Reports the change to the tracker, and returns its text with the messages of the tracker.
     pub(super) fn changed(mut list: TaskList, text: String) -> Self {
         list.tell_tracker();
         Self::Text(list.take_lines().iter().fold(text, |text, line| format!("{text}\n{line}")))
@@ -74,8 +74,8 @@ impl Said {
 
 impl Tool {
     pub(super) fn describe(&self) -> Value {
-        // All of them are said: what a tool does not deny Codex takes for true, and then asks a human before each call,
-        // or refuses it where there is none.
+        // All hints are stated: Codex takes a missing one for true. Then it asks a human before each call, or refuses the
+        // call if there is none.
         json!({
             "name": self.name,
             "description": self.about,
@@ -89,13 +89,13 @@ impl Tool {
         })
     }
 
-    /// The result of a call, for the model to read also where it failed.
+    /// Runs the tool. An error is a result, too, so that the model reads it.
     pub(super) fn call(&self, given: Map<String, Value>, call: &Call) -> Value {
         let content = |text: String| json!([{"type": "text", "text": text}]);
         match Arguments::new(given, self.takes).and_then(|given| (self.run)(call, given)) {
-            Ok(Said::Text(text)) => json!({"content": content(text)}),
-            Ok(Said::Json(json)) => json!({"content": content(json.to_string()), "structuredContent": json}),
-            Ok(Said::Both { text, json }) => json!({"content": content(text), "structuredContent": json}),
+            Ok(ToolOutput::Text(text)) => json!({"content": content(text)}),
+            Ok(ToolOutput::Json(json)) => json!({"content": content(json.to_string()), "structuredContent": json}),
+            Ok(ToolOutput::Both { text, json }) => json!({"content": content(text), "structuredContent": json}),
             Err(error) => json!({"content": content(error.to_string()), "isError": true}),
         }
     }

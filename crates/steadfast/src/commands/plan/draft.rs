@@ -53,12 +53,12 @@ impl Propose {
     }
 }
 
-/// What was proposed, and what a human can do about it. The MCP tool says the same.
+/// The text about a proposed plan and how a human approves it, for the command and the MCP tool.
 pub(in crate::commands) fn said(proposed: &Proposed) -> String {
     let Proposed { draft, before, closed, .. } = proposed;
     let short = short_of(draft);
     let other = before.as_ref().filter(|before| before.hash != draft.hash);
-    let replaced = other.map(|before| format!("; it takes the place of {}", short_of(before)));
+    let replaced = other.map(|before| format!("; it replaces {}", short_of(before)));
     let gate = if *closed { "The plan gate is closed now" } else { "The plan gate stays closed" };
     format!(
         "plan {short}: {}, {}, to be written to {}{}\n{gate}. A human approves it with the message `approve plan {short}`, \
@@ -74,7 +74,7 @@ pub(super) fn tasks(number: u32) -> String {
     if number == 0 { "a text without tasks".to_owned() } else { count(number, "task") }
 }
 
-/// The draft as a human reads it.
+/// Prints a draft for the human who approves it.
 fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     let plan = list.read_draft(draft)?;
     let by = draft.session.as_ref().map(|session| format!(" by session {session}")).unwrap_or_default();
@@ -118,14 +118,15 @@ impl Approve {
     }
 }
 
-/// What changed behind the gate that opens. The plan's own path is written with the yes, and what stands there is kept.
+/// Notes protected files that changed while the gate was closed. Not the path of the plan: the approval writes it, and
+/// keeps the file that was there.
 fn tell_broken(list: &TaskList, draft: &Draft) {
-    let its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
-    for standing in list.gates().into_iter().filter(its) {
-        let mut looked = standing.seal(list.place());
+    let its = |closed_gate: &ClosedGate| closed_gate.draft().is_some_and(|line| line.hash == draft.hash);
+    for closed_gate in list.gates().into_iter().filter(its) {
+        let mut looked = closed_gate.seal(list.place());
         looked.breaks.retain(|broken| broken.path != draft.path);
         if let Some(broken) = looked.line() {
-            note!("note: {broken}; a yes does not undo that, and takes the seal off");
+            note!("note: {broken}; approving the plan does not undo this, and removes the seal");
         }
     }
 }
@@ -134,13 +135,13 @@ fn confirm(draft: &Draft) -> Result<(), CommandError> {
     let short = short_of(draft);
     if !io::stdin().is_terminal() {
         return Err(CommandError::needs_human(format!(
-            "nothing is approved: nobody is there to be asked about {short}"
+            "plan {short} is not approved: there is no terminal to ask for confirmation"
         ))
-        .hint(format!("`steadfast plan approve {short} --yes` does it without asking")));
+        .hint(format!("`steadfast plan approve {short} --yes` approves it without asking")));
     }
     if says_yes(&format!("\napprove plan {short}? [y/N] ")) {
         return Ok(());
     }
-    Err(CommandError::refused("nothing is approved, and the plan gate stays as it is")
-        .hint(format!("`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down")))
+    Err(CommandError::refused("nothing is approved; the plan gate is unchanged")
+        .hint(format!("`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` rejects it")))
 }

@@ -36,7 +36,7 @@ impl Export {
             To::Json => ExportTarget::Json,
         };
         let text = here::task_list("plan export")?.exported(to)?;
-        // Others may read it, and a check that holds a secret is to be written anew by whoever has that.
+        // Other people may read the export; a check with a secret must be rewritten by its author.
         let text = redact_document(&text);
         let Some(path) = self.output else {
             put(&text)?;
@@ -44,7 +44,7 @@ impl Export {
         };
         file::replace(&path, text.as_bytes()).map_err(|error| {
             CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
-                .hint("name a file that can be written, or leave `--output` out and redirect")
+                .hint("give a writable file, or omit `--output` and redirect standard output")
         })?;
         note!("written to `{}`", path.display());
         Ok(())

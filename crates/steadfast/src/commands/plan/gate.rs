@@ -30,16 +30,16 @@ impl Lock {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = here::task_list("plan lock")?;
         let Locked { gate, already, not_sealed } = list.lock(self.why.as_deref())?;
-        let state = if already { "is closed already" } else { "is closed" };
+        let state = if already { "was already closed" } else { "is closed" };
         tell!("the plan gate {} {state}", whose_gate(&gate.scope))?;
-        tell!("not written until a human says yes: {}", gate.protected.join(", "))?;
+        tell!("protected until a human approves a plan: {}", gate.protected.join(", "))?;
         if !not_sealed.is_empty() {
-            tell!("not sealed, so what a script changes there is not put back: {}", and_more(&not_sealed, 5))?;
+            tell!("not sealed, so Steadfast cannot restore changes by a script there: {}", and_more(&not_sealed, 5))?;
         }
         if let Some(at) = gate.expires_at {
-            tell!("it opens by itself at {at}")?;
+            tell!("the gate opens by itself at {at}")?;
         }
-        tell!("`steadfast plan propose FILE` keeps a draft for the human to read")
+        tell!("`steadfast plan propose FILE` stores a draft for the human to read")
     }
 }
 
@@ -47,15 +47,15 @@ impl Reject {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let list = here::task_list("plan reject")?;
         let draft = list.draft_of(self.hash.as_deref())?;
-        let is_its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let is_its = |closed_gate: &ClosedGate| closed_gate.draft().is_some_and(|line| line.hash == draft.hash);
         let gates: Vec<ClosedGate> = list.gates().into_iter().filter(is_its).collect();
         if gates.is_empty() {
-            return Err(CommandError::failure(format!("draft `{}` waits at no gate", short_of(&draft)))
-                .hint("`steadfast plan status` shows how the plan stands"));
+            return Err(CommandError::failure(format!("no plan gate waits for draft `{}`", short_of(&draft)))
+                .hint("`steadfast plan status` shows the plan"));
         }
         list.open(&gates, &Opening::Rejected)?;
         tell!("plan {} is rejected, and the plan gate is open: {}", short_of(&draft), draft.title)?;
-        tell!("the draft is kept; `steadfast plan approve {}` approves it after all", short_of(&draft))
+        tell!("the draft is kept; `steadfast plan approve {}` still approves it", short_of(&draft))
     }
 }
 
@@ -63,11 +63,11 @@ pub(super) fn unlock() -> Result<(), CommandError> {
     let list = here::task_list("plan unlock")?;
     let gates = list.gates();
     if gates.is_empty() {
-        return tell!("the plan gate is open already");
+        return tell!("the plan gate is already open");
     }
     list.open(&gates, &Opening::Unlocked)?;
     for ClosedGate { gate, .. } in &gates {
-        tell!("the plan gate {} is open; nothing is approved by that", whose_gate(&gate.scope))?;
+        tell!("the plan gate {} is open; no plan is approved", whose_gate(&gate.scope))?;
     }
     Ok(())
 }
@@ -75,14 +75,14 @@ pub(super) fn unlock() -> Result<(), CommandError> {
 pub(super) fn take(file: &str) -> Result<(), CommandError> {
     let list = here::task_list("plan take")?;
     let place = list.place();
-    for standing in list.gates() {
-        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, environment::now());
+    for closed_gate in list.gates() {
+        let taken = take_kept(place, &closed_gate.gate.scope, closed_gate.root(place), file, environment::now());
         let taken = taken.map_err(|error| CommandError::failure(format!("cannot write `{file}`: {error}")))?;
         if let Some(path) = taken {
-            tell!("{} is as it was moved aside, and sealed so", path.display())?;
-            return tell!("what stood there is kept; the plan gate stays closed");
+            tell!("{} is restored and sealed", path.display())?;
+            return tell!("the file that was there is kept; the plan gate stays closed");
         }
     }
-    Err(CommandError::failure(format!("no other version of `{file}` is kept for a closed plan gate"))
-        .hint("`steadfast why` names what is kept aside; copy it from there"))
+    Err(CommandError::failure(format!("no closed plan gate has a moved version of `{file}`"))
+        .hint("`steadfast why` lists the files that Steadfast moved aside"))
 }

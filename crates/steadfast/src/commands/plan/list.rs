@@ -43,11 +43,11 @@ pub(super) fn put_in_force(list: &mut TaskList, plan: &PlanId) -> Result<(), Com
     tell!("plan {} is in force: {}", row.id, row.title)
 }
 
-/// Says whether a plan that was loaded again is in force, unless it was before.
+/// Reports the plan in force after a plan was loaded again, unless nothing changed.
 pub(super) fn tell_in_force(list: &TaskList, plan: &PlanId, before: Option<&PlanId>) -> Result<(), CommandError> {
     match list.plans()?.in_force {
         Some(now) if now == *plan && before == Some(plan) => Ok(()),
-        Some(now) if now == *plan => tell!("plan {plan} is in force now"),
+        Some(now) if now == *plan => tell!("plan {plan} is now in force"),
         Some(other) => tell!("plan {other} stays in force: it has open tasks"),
         None => Ok(()),
     }

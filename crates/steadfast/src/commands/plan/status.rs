@@ -26,10 +26,10 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     if let Some(missing) = here::missing_hooks(list.place()) {
         tell!("{missing}")?;
     }
-    for standing in gates {
-        tell!("{}", gate_line(list.place(), standing, &list.repository().environment))?;
-        if let Some(broken) = standing.seal(list.place()).line() {
-            tell!("{broken}; `steadfast doctor` says what becomes of it")?;
+    for closed_gate in gates {
+        tell!("{}", gate_line(list.place(), closed_gate, &list.repository().environment))?;
+        if let Some(broken) = closed_gate.seal(list.place()).line() {
+            tell!("{broken}; `steadfast doctor` reports the consequences")?;
         }
     }
     match draft {
@@ -44,7 +44,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
             tell!("`steadfast plan show --draft` shows it")
         }
         None if plan.is_none() && !gates.is_empty() => {
-            tell!("no plan is loaded or drafted; `steadfast plan propose FILE` keeps a draft for a human to read")
+            tell!("no plan is loaded or drafted; `steadfast plan propose FILE` stores a draft for a human to read")
         }
         None if plan.is_none() => tell!("no plan is loaded or drafted; `steadfast plan load SPEC.md` loads one"),
         None => Ok(()),
@@ -55,17 +55,17 @@ fn described(draft: &Draft) -> String {
     format!("{}, {}, for {}", draft.title, tasks(draft.tasks), draft.path)
 }
 
-/// How a plan stands with its human, where there is something to say.
+/// The approval of a plan in words, if it needs one.
 pub(in crate::commands) fn words(approval: Approval, short: &str) -> Option<String> {
     match approval {
         Approval::NotRequired => None,
         Approval::Approved => Some(format!("plan {short} is approved")),
-        Approval::Required => Some(format!("plan {short} is not approved: none of its tasks can be started")),
+        Approval::Required => Some(format!("plan {short} is not approved: its tasks cannot start")),
         Approval::Unsigned => {
-            Some(format!("plan {short} is not approved: its file says that it is, and no signature does"))
+            Some(format!("plan {short} is not approved: its file claims approval, but no signature confirms it"))
         }
         Approval::Forged => Some(format!(
-            "plan {short} is not approved: its file began to say that it is while the plan gate was closed"
+            "plan {short} is not approved: its file began to claim approval while the plan gate was closed"
         )),
     }
 }

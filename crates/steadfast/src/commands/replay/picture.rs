@@ -1,12 +1,12 @@
 use steadfast_model::Score;
 
-/// How wide the picture is.
+/// Width of the picture in columns.
 const WIDTH: usize = 72;
 
-/// From 1 to 10.
+/// Bars for the scores 1 to 10.
 const BARS: [char; 10] = ['▁', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '▇', '█'];
 
-/// The scores of a session's steps as a strip: each column is the worst of its share.
+/// The scores of a session as a strip. Each column shows the worst of its scores.
 pub(super) fn strip(scores: &[Score]) -> String {
     let columns = scores.len().min(WIDTH);
     (0..columns)

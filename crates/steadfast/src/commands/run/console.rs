@@ -10,11 +10,11 @@ use super::display::Display;
 use crate::error::CommandError;
 use crate::output::{ask, note};
 
-/// The terminal that a loop was started in, or no terminal at all.
+/// The terminal of a loop, if it has one.
 pub(super) struct Terminal<'a> {
     place: &'a Place,
     settings: &'a RunSettings,
-    /// Why a report could not be written.
+    /// The error of a report that could not be written.
     failed: RefCell<Option<CommandError>>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Terminal<'a> {
         Self { place, settings, failed: RefCell::default() }
     }
 
-    /// Whether every report was written.
+    /// Returns the error of a report that could not be written.
     pub(super) fn written(&self) -> Result<(), CommandError> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -43,7 +43,7 @@ impl Console for Terminal<'_> {
     }
 }
 
-/// A run that is shown there.
+/// A run shown in the terminal.
 struct Shown<'a> {
     display: Display,
     terminal: &'a Terminal<'a>,

@@ -1,5 +1,5 @@
-//! What a human sees of a run: a line for whatever happens, on a terminal what each agent does right now below it, and
-//! `PROGRESS.md` for everyone else.
+//! The display of a run: a line for every event, below it the current activity of each agent if standard error is a
+//! terminal, and the page `PROGRESS.md`.
 
 use std::fs;
 use std::io::{IsTerminal, stderr};
@@ -19,22 +19,22 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
 
-/// Reading a run of thousands of tasks takes a while: no more than a hundredth of the time goes to it.
+/// Rendering a run of thousands of tasks takes a while: it may use at most a hundredth of the time.
 const SHARE: u32 = 100;
 const SOONEST: Duration = Duration::from_secs(1);
 
 pub(super) struct Display {
     place: Place,
     run: RunId,
-    /// None: standard error is no terminal.
+    /// `None` if standard error is not a terminal.
     screen: Option<Screen>,
-    /// For reading alone. None: it cannot be opened, and nothing is rendered.
+    /// Opened read-only. `None` if that failed: then nothing is rendered.
     ledger: Option<Ledger>,
     page: PathBuf,
     notice: Notice,
-    /// Something happened since the page was rendered.
+    /// An event came after the page was rendered.
     stale: bool,
-    /// A part of the run was shown before.
+    /// An earlier part of the run was shown by this display.
     shown: bool,
     not_before: Instant,
     status: String,
@@ -46,7 +46,7 @@ impl Display {
         let pauses = match until {
             Until::End | Until::Gate => "it does not pause between units",
             Until::Wave => "it pauses after each wave that changed something",
-            Until::Unit => "one unit at a time, and it pauses after each that changed something",
+            Until::Unit => "it runs one unit at a time, and pauses after each that changed something",
         };
         note!("run {} of {} with {name}, on branch {}; {pauses}; Ctrl-C pauses it", run.id, run.spec, run.branch);
         Self {
@@ -63,7 +63,6 @@ impl Display {
         }
     }
 
-    /// After the run.
     pub(super) fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome) -> Result<(), CommandError> {
         self.wipe();
         let view = ledger.run_view(&self.run)?;
@@ -86,7 +85,7 @@ impl Display {
         }
     }
 
-    /// The page and the status, if it is time and something happened.
+    /// Renders the page and the status, if there are news and the last rendering is long enough ago.
     fn render(&mut self) {
         let began = Instant::now();
         if !self.stale || began < self.not_before {
@@ -99,7 +98,7 @@ impl Display {
         self.not_before = began + (began.elapsed() * SHARE).max(SOONEST);
     }
 
-    /// Replaced by rename: whoever reads it sees a whole page.
+    /// Writes the page and renames it, so that readers see a whole page.
     fn write(&self, view: &RunView) {
         let written = self.page.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let next = self.page.with_extension("md.new");
@@ -114,20 +113,19 @@ impl Display {
     fn draw(&mut self, now: &Snapshot<'_>) {
         let Some(screen) = &mut self.screen else { return };
         let mut lines = vec![self.status.clone()];
-        let at_work = now.units.iter().filter_map(|unit| Some((unit, now.agents.get(&unit.unit)?)));
-        lines.extend(at_work.map(|(unit, activity)| agent(unit, activity)));
+        let working = now.units.iter().filter_map(|unit| Some((unit, now.agents.get(&unit.unit)?)));
+        lines.extend(working.map(|(unit, activity)| agent(unit, activity)));
         screen.draw(&lines);
     }
 }
 
 impl Audience for Display {
     fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
-        let goes_on = matches!(event, RunEvent::Resumed { landed: 0, ended: 0 }) && self.shown;
+        let is_continued = matches!(event, RunEvent::Resumed { landed: 0, ended: 0 }) && self.shown;
         self.shown = true;
-        if let Some(line) = line(event, now).filter(|_| !goes_on) {
+        if let Some(line) = line(event, now).filter(|_| !is_continued) {
             self.wipe();
             let time = environment::now().to_string();
-            // The time of day is enough for a night.
             note!("{} {line}", time.get(11..19).unwrap_or(&time));
             self.stale = true;
         }
@@ -163,40 +161,38 @@ fn line(event: &RunEvent, now: &Snapshot<'_>) -> Option<String> {
         title.map_or_else(|| id.to_string(), |title| format!("{id} {title}"))
     };
     Some(match event {
-        RunEvent::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
+        RunEvent::Resumed { landed: 0, ended: 0 } => "continuing".to_owned(),
         RunEvent::Reopened { tasks } => {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
-            format!("done, but not on this commit, so done again: {}", ids.join(", "))
+            format!("done elsewhere but not on this commit, so repeated: {}", ids.join(", "))
         }
         RunEvent::PassAlready { tasks } => {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
-            format!("its check passes before any work is done: {}", ids.join(", "))
+            format!("check passes before any work: {}", ids.join(", "))
         }
         RunEvent::Resumed { landed, ended } => {
-            format!(
-                "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"
-            )
+            format!("continuing: {landed} merged units were recorded now, {ended} left-over processes were ended")
         }
-        RunEvent::Decided { unit, said } => format!("{unit}: {said}, written down without an agent"),
+        RunEvent::Decided { unit, said } => format!("{unit}: {said}, recorded without an agent"),
         RunEvent::Stopping { units } if units.is_empty() => {
-            "stopping: its last checks come to their end; Ctrl-C again ends it at once".to_owned()
+            "stopping: waiting for the last checks; Ctrl-C again ends the run at once".to_owned()
         }
         RunEvent::Stopping { units } => {
             let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
-            format!("stopping: waits until {} ended; Ctrl-C again ends it at once", has(&units))
+            format!("stopping: waiting until {} ended; Ctrl-C again ends the run at once", has(&units))
         }
         RunEvent::Wave { number, units } => {
             let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("wave {number} of {}: {}", now.waves, units.join(", "))
         }
-        RunEvent::Started { unit, attempt: 1 } => format!("{}: an agent works on it", titled(unit)),
-        RunEvent::Started { unit, attempt } => format!("{}: an agent works on it, attempt {attempt}", titled(unit)),
+        RunEvent::Started { unit, attempt: 1 } => format!("{}: started", titled(unit)),
+        RunEvent::Started { unit, attempt } => format!("{}: started, attempt {attempt}", titled(unit)),
         RunEvent::Landed { unit, commit } => format!("{unit}: done, merged as {}", commit.get(..8).unwrap_or(commit)),
         RunEvent::Advised { unit, advice: Some(advice) } => {
-            format!("{unit}: {} experts say what to do differently", advice.lines().count())
+            format!("{unit}: {} experts gave advice for the next attempt", advice.lines().count())
         }
-        RunEvent::Advised { unit, advice: None } => format!("{unit}: no expert said anything that can be read"),
-        RunEvent::Again { unit, why } => format!("{unit}: not done, tried again: {why}"),
+        RunEvent::Advised { unit, advice: None } => format!("{unit}: no expert gave a readable answer"),
+        RunEvent::Again { unit, why } => format!("{unit}: not done, retrying: {why}"),
         RunEvent::Waits { unit, why } => format!("{unit}: waits: {why}"),
         RunEvent::Blocked { unit, why } => format!("{unit}: needs a human: {why}"),
         RunEvent::Checking { .. } | RunEvent::Merging { .. } | RunEvent::Tick => return None,

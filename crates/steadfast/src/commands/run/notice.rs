@@ -9,13 +9,13 @@ use steadfast_store::{Place, log_line};
 use crate::environment;
 use crate::output::visible;
 
-/// A command that tells somebody does not take longer.
+/// Time limit of the user's command.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How a human is told that they are needed, or that all is done.
+/// The notification to a human that a run needs them or is complete.
 #[derive(Debug)]
 pub(super) struct Notice {
-    /// The user's command; empty: the terminal's own notification.
+    /// The user's command; if empty, the terminal shows the notification.
     command: String,
 }
 
@@ -27,14 +27,14 @@ impl Notice {
     pub(super) fn send(&self, place: &Place, line: &str) {
         if self.command.is_empty() {
             if stderr().is_terminal() {
-                // Understood by many terminals; the others ring.
+                // OSC 9: many terminals show a notification, the others ring the bell.
                 let line: String = visible(line.replace('\n', " ")).chars().take(200).collect();
                 let _ = write!(stderr(), "\u{1b}]9;{line}\u{7}");
             }
             return;
         }
         if let Err(why) = self.run(line) {
-            log_line(place, environment::now(), &format!("`run.notify` did not tell anybody: {why}"));
+            log_line(place, environment::now(), &format!("`run.notify` failed: {why}"));
         }
     }
 

@@ -2,10 +2,10 @@ use std::io::{Write, stderr};
 
 use crate::output::visible;
 
-/// The last lines of a terminal, drawn over again and again.
+/// The last lines of a terminal, which are redrawn in place.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
-    /// How many are drawn.
+    /// Number of lines on the terminal.
     lines: usize,
 }
 
@@ -20,7 +20,7 @@ impl Screen {
     pub(super) fn draw(&mut self, lines: &[String]) {
         let (columns, rows) = size();
         let mut text = if self.lines > 0 { over(self.lines) } else { String::new() };
-        // What does not fit would be scrolled away, and could not be drawn over.
+        // Lines beyond the height would scroll away and could not be redrawn.
         let lines = &lines[..lines.len().min(rows.saturating_sub(1))];
         for line in lines {
             text.extend(visible(line.replace('\n', " ")).chars().take(columns.saturating_sub(1)));
@@ -32,8 +32,8 @@ impl Screen {
     }
 }
 
-/// To the first column of the first of so many lines, and all from there is cleared. The terminal shows `^C` where the
-/// cursor is: without the first column, what is drawn next would begin behind it.
+/// Moves the cursor to the start of the first of these lines, and clears the rest. The `\r` matters after Ctrl-C: the
+/// terminal prints `^C` at the cursor, and the next line would begin behind it.
 fn over(lines: usize) -> String {
     format!("\r\u{1b}[{lines}A\u{1b}[J")
 }

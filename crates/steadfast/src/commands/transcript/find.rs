@@ -11,7 +11,7 @@ use super::sessions;
 use crate::error::CommandError;
 use crate::output::{note, tell};
 
-/// How much is shown before and behind what was looked for, in characters.
+/// Number of characters to show before and after a match.
 const AROUND: usize = 60;
 
 #[derive(Debug, Args)]
@@ -31,8 +31,8 @@ pub(in crate::commands) struct Find {
 impl Find {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.text.is_empty() {
-            return Err(CommandError::usage("there is nothing to look for")
-                .hint("`steadfast transcript find TEXT` looks for what was said, called for or answered"));
+            return Err(CommandError::usage("the text is empty")
+                .hint("`steadfast transcript find TEXT` searches messages, calls and answers of failed calls"));
         }
         let wanted = Wanted::new(&self.text);
         let files = sessions::find(&self.files)?;
@@ -55,7 +55,7 @@ impl Find {
             }
         }
         if places == 0 {
-            note!("nobody said `{}` in {}", self.text, count(files.len(), "session"));
+            note!("`{}` not found in {}", self.text, count(files.len(), "session"));
         }
         unread.end(files.len())
     }
@@ -83,10 +83,10 @@ fn to_json(file: &Path, timeline: &Timeline, entry: &TimelineEntry, around: &str
     })
 }
 
-/// What is looked for.
+/// The text to find.
 struct Wanted {
     text: String,
-    /// Only where it was typed with a capital does case matter.
+    /// Case matters only if the text has a capital letter.
     exact: bool,
 }
 
@@ -108,7 +108,7 @@ impl Wanted {
         Some(format!("{before}{}{behind}", &text[start..end]))
     }
 
-    /// Where in a text it stands.
+    /// Returns the byte range of the first match.
     fn place(&self, text: &str) -> Option<(usize, usize)> {
         if self.exact {
             return text.find(&self.text).map(|from| (from, from + self.text.len()));
@@ -117,7 +117,7 @@ impl Wanted {
         starts.find_map(|from| Some((from, from + self.length_at(&text[from..])?)))
     }
 
-    /// How long the beginning of a text is that is the same but for case.
+    /// Returns the length of the match at the start of a text, ignoring case.
     fn length_at(&self, text: &str) -> Option<usize> {
         let mut rest = text.char_indices();
         for wanted in self.text.chars() {

@@ -1,4 +1,4 @@
-//! The transcripts that a command is about.
+//! The transcripts for a command.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(in crate::commands) fn find(named: &[PathBuf]) -> Result<Vec<PathBuf>, Comma
     if named.is_empty() { of_repository(transcripts_of) } else { Ok(list_transcripts(named)?) }
 }
 
-/// The transcript of this repository that was written to last, of a main thread.
+/// The newest transcript of a main thread in this repository.
 pub(in crate::commands) fn newest() -> Result<PathBuf, CommandError> {
     of_repository(newest_transcript)
 }
@@ -26,26 +26,26 @@ fn of_repository<T>(list: fn(&Homes, &Path) -> Result<T, ListingError>) -> Resul
     Ok(list(&setup.install.homes, &setup.place.root)?)
 }
 
-/// Why is said before it, file by file.
+/// The error if no file could be read. The reasons were printed per file.
 pub(in crate::commands) fn none_read() -> CommandError {
-    CommandError::failure("no session could be read, for the reasons above")
-        .hint("name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository")
+    CommandError::failure("cannot read any session, for the reasons above")
+        .hint("give transcripts of Claude Code or Codex; without a file, `steadfast transcript stats` reads those of this repository")
 }
 
-/// Files that were asked for and cannot be read: said aside, and a failure only where nothing is left.
+/// Counts unreadable files. Each gets a note; the command fails only if all are unreadable.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Unread {
     count: usize,
 }
 
 impl Unread {
-    /// A session's transcript; nothing where it is not read.
+    /// Opens a transcript, or notes the reason if it cannot be read.
     pub(in crate::commands) fn open(&mut self, file: &Path) -> Option<Transcript> {
         let why = match Transcript::open(file) {
             Ok(transcript) => match transcript.writer() {
                 Some(Writer::Claude | Writer::Codex) | None => return Some(transcript),
                 Some(writer @ (Writer::Copilot | Writer::Gemini)) => {
-                    format!("`{}` is a session of {}, which is not read yet", file.display(), writer.name())
+                    format!("`{}` is a session of {}, which Steadfast cannot read yet", file.display(), writer.name())
                 }
             },
             Err(error) => error.to_string(),

@@ -21,7 +21,7 @@ const WIDEST: usize = 160;
 const INDENT: usize = 22;
 const WHO: usize = 10;
 
-/// How many lines a prompt of the human may take.
+/// Maximum number of lines of a prompt.
 const PROMPT_LINES: usize = 6;
 
 const PLAIN: Style = Style::new();
@@ -73,7 +73,7 @@ impl Show {
 fn say_damage(transcript: &Transcript) {
     match transcript.damaged() {
         0 => {}
-        damaged => note!("{damaged} of {} rows could not be read", transcript.rows()),
+        damaged => note!("cannot read {damaged} of {} rows", transcript.rows()),
     }
 }
 
@@ -138,9 +138,9 @@ impl Screen {
             Happening::Host(_) => FAINT,
             Happening::Call { .. } => CALL,
         };
-        // A tool of a server goes by its own name.
+        // The tool of an MCP server, without the name of the server.
         let who = printable(entry.what.who().rsplit("__").next().unwrap_or_default());
-        // What a subagent does is set in.
+        // Entries of subagents are indented.
         let (mark, who) = match &entry.agent {
             Some(_) => ("> ", cut(&who, WHO - 2)),
             None => ("", cut(&who, WHO)),
@@ -197,7 +197,7 @@ impl Screen {
     }
 }
 
-/// As much of the text as one line holds.
+/// Truncates a text to one line.
 fn fit(text: &str, width: usize) -> String {
     truncate(&printable(&redact(text.trim())), width).into_owned()
 }

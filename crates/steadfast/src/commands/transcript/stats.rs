@@ -48,7 +48,7 @@ impl Stats {
 
 fn text(file: &str, numbers: &Numbers) -> String {
     let Numbers { records, damaged, prompts, tool_calls, subagent_calls, compactions, interrupts, .. } = numbers;
-    let host = numbers.host.map_or("nobody known", |host| host.as_str());
+    let host = numbers.host.map_or("unknown", |host| host.as_str());
     let TokenUsage { input, cache_read, cache_write, output } = numbers.tokens;
     let mut tools: Vec<(&String, &u64)> = numbers.by_tool.iter().collect();
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -78,7 +78,7 @@ fn text(file: &str, numbers: &Numbers) -> String {
     lines.join("\n")
 }
 
-/// A number as people say it.
+/// A rounded number: `12k`, `34M`.
 fn short(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),

@@ -108,7 +108,7 @@ fn journals_that_cannot_be_drained_are_said_with_the_reason() {
     not fixed late-events: the ledger `/repo/.git/steadfast/state.db` is damaged: file is not a database: Error code 26: file is not a database
     error: 1 error found
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
 }
 

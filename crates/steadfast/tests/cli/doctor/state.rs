@@ -54,7 +54,7 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
     lock.lock().unwrap();
     sandbox.ok(&["task", "add", "Two"]);
     let log = sandbox.without_paths(&fs::read(sandbox.place().state.join("hook.log")).unwrap());
-    assert!(log.contains(" the slice `/repo/.git/steadfast/plans` could not be replaced: "), "{log}");
+    assert!(log.contains(" cannot replace the slice `/repo/.git/steadfast/plans`: "), "{log}");
     let name = |said: String| {
         let from = said.find("list-").unwrap();
         said.replace(&said[from..from + 13], "list-<hash>")
@@ -65,7 +65,10 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     let said = sandbox.without_paths(&output.stderr);
-    assert!(said.starts_with("not fixed slice-stale: the slice `/repo/.git/steadfast/plans` could not be"), "{said}");
+    assert!(
+        said.starts_with("not fixed slice-stale: cannot replace the slice `/repo/.git/steadfast/plans`: "),
+        "{said}"
+    );
     drop(lock);
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed slice-stale: every plan has its slice\n");
@@ -105,7 +108,7 @@ fn a_ledger_that_is_newer() {
     fs::write(&path, &bytes).unwrap();
     let said = found(&sandbox, "ledger-newer");
     assert!(
-        said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is of version 99, this steadfast "),
+        said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` has version 99, and this steadfast "),
         "{said}"
     );
     assert!(

@@ -43,7 +43,7 @@ fn a_supervisor_that_cannot_be_started() {
     exit 1
     error: the check of task `1` cannot be started: its supervisor ended with exit status: 1
 
-    hint: `steadfast doctor` looks at the state it needs
+    hint: `steadfast doctor` checks the state it needs
     ");
     fs::write(sandbox.home().join("text"), "no program").unwrap();
     let Some(output) = sandbox.elsewhere(&behind("~/text"), &["task", "done", "1"]) else { return };
@@ -51,16 +51,16 @@ fn a_supervisor_that_cannot_be_started() {
     exit 1
     error: the check of task `1` cannot be started: Permission denied (os error 13)
 
-    hint: `steadfast doctor` looks at the state it needs
+    hint: `steadfast doctor` checks the state it needs
     ");
     let plan = plan(&sandbox);
     let leave = [&supervise(&plan, "1")[..], &["--leave"]].concat();
     let Some(output) = sandbox.elsewhere(&behind("~/text"), &leave) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: the supervisor cannot be started: Permission denied (os error 13)
+    error: cannot start the supervisor: Permission denied (os error 13)
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     // None of these is left as running.
     sandbox.ok(&["task", "done", "1"]);
@@ -75,27 +75,27 @@ fn a_supervisor_that_is_called_wrongly() {
     leader.args(supervise(&plan, "1")).process_group(0);
     insta::assert_snapshot!(failure(&sandbox, &leader.output().unwrap()), @r"
     exit 1
-    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+    error: cannot supervise a check here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     let mut confined = sandbox.command();
     confined.args(supervise(&plan, "1")).env("STEADFAST_SANDBOX", "{");
     insta::assert_snapshot!(failure(&sandbox, &confined.output().unwrap()), @r"
     exit 1
-    error: `STEADFAST_SANDBOX` is no sandbox: EOF while parsing an object at line 1 column 1
+    error: `STEADFAST_SANDBOX` is not a valid sandbox: EOF while parsing an object at line 1 column 1
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     insta::assert_snapshot!(fails(&sandbox, &supervise(&plan, "2")), @r"
     exit 1
     error: task `2` has no command to check it by
 
-    hint: `steadfast task done 2` looks at what proves it
+    hint: `steadfast task done 2` looks at its proof
     ");
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&supervise(&plan, "9"))), @r"
     exit 1
-    error: there is no task `9` in plan `<plan>`; near it: `1`, `2`
+    error: there is no task `9` in plan `<plan>`; similar ids: `1`, `2`
 
     hint: `steadfast task list` shows all tasks
     ");
@@ -115,9 +115,9 @@ fn a_supervisor_in_a_container_that_was_entered_from_outside() {
     let Some(output) = sandbox.entered("set -m; \"$0\" \"$@\"; exit $?", &supervise(&plan, "1")) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+    error: cannot supervise a check here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     let done = sandbox.entered("exec \"$0\" \"$@\"", &["task", "done", "1"]).unwrap();
     assert!(done.status.success(), "{done:?}");
@@ -140,21 +140,21 @@ fn a_check_that_cannot_be_looked_into() {
     exit 1
     error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", "Two", "--verify", "sh check.sh"]), @r"
     exit 1
     error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     fs::remove_file(&script).unwrap();
     fs::File::create(&script).unwrap().set_len(5 << 20).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` is larger than 4 MiB: that is no script and no manifest
+    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` is larger than 4 MiB, too large for a script or a manifest
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     let scripts: Vec<String> = (0..501).map(|n| format!("\"t{n}\": \"true\"")).collect();
     sandbox.write("package.json", format!("{{\"scripts\": {{{}}}}}", scripts.join(", ")));
@@ -162,9 +162,9 @@ fn a_check_that_cannot_be_looked_into() {
     let refused = fails(&sandbox, &["task", "add", "Two", "--verify", &all.join(" && ")]);
     insta::assert_snapshot!(refused.replace(&all.join(" && "), "<all>"), @r"
     exit 1
-    error: what the check `<all>` stands for cannot be read: `<all>` leads to more than 500 scripts: name the one that is meant
+    error: what the check `<all>` stands for cannot be read: `<all>` leads to more than 500 scripts: use a more specific command
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
 }
 
@@ -174,9 +174,9 @@ fn a_changed_check_that_an_agent_says_yes_to() {
     sandbox.write("check.sh", "true");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &["task", "done", "1", "--accept-check"])), @r"
     exit 2
-    error: `steadfast task done --accept-check` is for a human, and this is an agent's call
+    error: only a human can run `steadfast task done --accept-check`, and this is an agent's call
 
-    hint: a human runs `steadfast task done --accept-check` in a terminal of their own
+    hint: a human runs `steadfast task done --accept-check` in a separate terminal
     ");
 }
 
@@ -206,15 +206,15 @@ fn what_is_different_in_a_check_is_named() {
         all += &format!("{}\n", line.split_once("was loaded: ").unwrap().1);
     }
     insta::assert_snapshot!(all, @r"
-    `a.sh` has other content
+    `a.sh` has different content
     `a.sh` was a file, is gone
-    `a.sh` was a file, is no longer there; package.json script `test` was `sh a.sh`, is `sh b.sh`; `b.sh` is run now, and is not there
-    package.json script `test` was `sh a.sh`, is `sh a.sh && sh b.sh`; `b.sh` was not there, is a file
+    `a.sh` was a file, is no longer used; package.json script `test` was `sh a.sh`, is `sh b.sh`; `b.sh` is used now, and is missing
+    package.json script `test` was `sh a.sh`, is `sh a.sh && sh b.sh`; `b.sh` was missing, is a file
     ");
     assert!(
         sandbox
             .ok(&["status"])
-            .contains("the check of task 1 is not what it was; `steadfast task done 1 --accept-check` says yes to it")
+            .contains("the check of task 1 changed; `steadfast task done 1 --accept-check` accepts it")
     );
 }
 
@@ -226,11 +226,11 @@ fn a_check_that_fails_again_and_again_needs_a_human() {
     }
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: task `1` stays open: `false` exited with 1; 13 times in the same way
+    error: task `1` stays open: `false` exited with 1; the same failure 13 times
 
-    hint: trying the same again changes nothing: another way, or `steadfast task block 1 --why REASON`
+    hint: try another way, or `steadfast task block 1 --why REASON`
     ");
-    assert!(sandbox.ok(&["status"]).contains("the check of task 1 fails again and again"));
+    assert!(sandbox.ok(&["status"]).contains("the check of task 1 keeps failing in the same way"));
 }
 
 #[test]

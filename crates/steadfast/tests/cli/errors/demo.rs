@@ -38,13 +38,13 @@ fn a_host_that_is_not_there() {
     exit 1
     error: `codex` is not on the PATH
 
-    hint: `npm install --global @openai/codex` installs it, `--program PATH` names one that is elsewhere; `steadfast demo` alone needs neither
+    hint: install it with `npm install --global @openai/codex`, or give its path with `--program PATH`; `steadfast demo` without `--host` needs no other program
     ");
     insta::assert_snapshot!(demo(&sandbox, &["--host", "claude", "--program", "/nowhere/claude"], ("PATH", &bin)), @r"
     exit 1
     error: `/nowhere/claude` is not a program
 
-    hint: `npm install --global @anthropic-ai/claude-code` installs it, `--program PATH` names one that is elsewhere; `steadfast demo` alone needs neither
+    hint: install it with `npm install --global @anthropic-ai/claude-code`, or give its path with `--program PATH`; `steadfast demo` without `--host` needs no other program
     ");
 }
 
@@ -54,18 +54,18 @@ fn a_host_that_does_not_ask() {
     let program = host(&sandbox, "echo 'not logged in' >&2");
     insta::assert_snapshot!(demo(&sandbox, &["--host", "claude", "--program", &program], ("LANG", "C")), @r"
     exit 1
-    error: the host ended without asking whether its agent may stop
+    error: the host ended without a stop event
 
-    hint: the host's last words: not logged in
+    hint: last line of the host: not logged in
 
-    hint: `steadfast demo` alone shows the same without this host
+    hint: `steadfast demo` without `--host` shows the same
     ");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     insta::assert_snapshot!(demo(&sandbox, &["--host", "claude", "--program", &program], ("LANG", "C")), @r"
     exit 1
     error: cannot start `/home/host`: Permission denied (os error 13)
 
-    hint: `--program PATH` names a host's program; `steadfast demo` alone needs none
+    hint: give the program of the host with `--program PATH`; `steadfast demo` without `--host` needs none
     ");
 }
 
@@ -77,13 +77,13 @@ fn a_machine_without_git_or_without_a_temporary_folder() {
     exit 1
     error: cannot run `git init --quiet`: No such file or directory (os error 2)
 
-    hint: the demo plays in a git repository: `git` has to be installed
+    hint: the demo runs in a git repository: install `git`
     ");
     insta::assert_snapshot!(demo(&sandbox, &[], ("TMPDIR", "/nowhere")), @r#"
     exit 1
-    error: cannot make a temporary folder: No such file or directory (os error 2) at path "/nowhere/steadfast-demo-<random>"
+    error: cannot create a temporary folder: No such file or directory (os error 2) at path "/nowhere/steadfast-demo-<random>"
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     "#);
 }
 
@@ -96,7 +96,7 @@ fn a_demo_that_cannot_be_printed() {
     exit 1
     error: cannot write to standard output: No space left on device (os error 28)
 
-    hint: free some space or send the output elsewhere; `steadfast status` shows how things stand
+    hint: free disk space or redirect the output; `steadfast status` shows the current state
     ");
 }
 
@@ -117,40 +117,40 @@ fn a_temporary_folder_that_does_not_take_what_it_is_for() {
     fs::create_dir(&colon).unwrap();
     insta::assert_snapshot!(demo(&sandbox, &[], ("TMPDIR", &colon.display().to_string())), @r"
     exit 1
-    error: the temporary folder cannot go on the PATH: path segment contains separator `:`
+    error: cannot put the temporary folder on the PATH: path segment contains separator `:`
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
     // What git is called for stands in the way of what comes next.
     insta::assert_snapshot!(with_program("git", "echo >.git"), @r"
     exit 1
     error: cannot set up the temporary repository: Not a directory (os error 20)
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
     insta::assert_snapshot!(with_program("git", "mkdir .git check.sh"), @r"
     exit 1
     error: cannot write to the temporary repository: Is a directory (os error 21)
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
     insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; mkdir ../scenario.json"), @r"
     exit 1
     error: cannot write the scenario: Is a directory (os error 21)
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
     insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; mkdir ../stderr"), @r"
     exit 1
     error: cannot write `/home/steadfast-demo-<random>/stderr`: Is a directory (os error 21)
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
     insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; echo >.git/steadfast"), @r"
     exit 1
     error: cannot set up the temporary repository: File exists (os error 17)
 
-    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    hint: set `TMPDIR` to a writable folder with free space and without `:` in its path
     ");
 }
 
@@ -161,11 +161,11 @@ fn a_host_that_hangs() {
     let arguments = ["--host", "claude", "--limit", "5", "--program", &program];
     insta::assert_snapshot!(demo(&sandbox, &arguments, ("LANG", "C")), @r"
     exit 1
-    error: the host did not come to an end within 5 s
+    error: the host did not end within 5 s
 
-    hint: the host's last words: waiting for the network
+    hint: last line of the host: waiting for the network
 
-    hint: `steadfast demo` alone shows the same without this host
+    hint: `steadfast demo` without `--host` shows the same
 
     hint: `--limit SECONDS` gives it more time
     ");
@@ -182,7 +182,7 @@ fn a_host_that_does_not_pass_a_refusal_on() {
     exit 1
     error: the host did not pass a refusal on to its model
 
-    hint: `steadfast demo` alone shows the same without this host
+    hint: `steadfast demo` without `--host` shows the same
     ");
 }
 
@@ -191,7 +191,7 @@ fn an_agent_that_ends_although_tasks_are_open() {
     // The check of the last task goes by it.
     insta::assert_snapshot!(with_program("grep", "exit 1"), @r"
     exit 1
-    error: the host ended although tasks are open
+    error: the host ended with open tasks
 
     hint: the checks of its tasks need `sh` and `grep`
     ");
@@ -202,7 +202,7 @@ fn a_plan_that_comes_by_another_way() {
     // The check of the last task leaves it there.
     insta::assert_snapshot!(with_program("grep", "echo a plan >NEXT.md"), @r"
     exit 1
-    error: a plan that nobody approved was written
+    error: a plan was written without approval
 
     hint: the checks of its tasks need `sh` and `grep`
     ");
@@ -215,14 +215,14 @@ fn a_scenario_that_is_not_there_or_none() {
     exit 1
     error: cannot read the scenario absent.json: No such file or directory (os error 2)
 
-    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    hint: `--scenario FILE` must be JSON; without it, the agent works through the tasks of the ledger
     ");
     fs::write(sandbox.root().join("talk.json"), "{}").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talk.json"]), @r"
     exit 1
     error: talk.json: missing field `name` at line 1 column 2
 
-    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    hint: `--scenario FILE` must be JSON; without it, the agent works through the tasks of the ledger
     ");
     // The folder goes while its agent comes.
     let gone = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
@@ -231,7 +231,7 @@ fn a_scenario_that_is_not_there_or_none() {
     exit 1
     error: cannot work in .: No such file or directory (os error 2)
 
-    hint: it works in this folder and calls this program's own hooks: both have to be there
+    hint: the agent needs this folder and the hooks of this program
     ");
 }
 
@@ -243,9 +243,9 @@ fn a_machine_on_which_nothing_may_listen() {
     let Some(output) = sandbox.without_network("exec \"$0\" \"$@\"", &arguments) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: the host ended without asking whether its agent may stop
+    error: the host ended without a stop event
 
-    hint: `steadfast demo` alone shows the same without this host
+    hint: `steadfast demo` without `--host` shows the same
     ");
     let no_port = "cd /proc/sys/net/ipv4 && echo 40000 40000 >ip_local_port_range && echo 40000 >ip_local_reserved_ports && \
                    cd - >/dev/null && exec \"$0\" \"$@\"";
@@ -254,7 +254,7 @@ fn a_machine_on_which_nothing_may_listen() {
     exit 1
     error: cannot start the scripted model: Address already in use (os error 98)
 
-    hint: it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` alone needs none
+    hint: it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` without `--host` needs no model
     ");
 }
 
@@ -266,8 +266,8 @@ fn a_simulated_session_that_does_not_end_by_itself() {
     fs::write(sandbox.root().join("talker.json"), scenario).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talker.json", "--stop-cap", "1"]), @r"
     exit 1
-    error: the session did not end by itself: overridden
+    error: the session did not end normally: overridden
 
-    hint: its last lines on standard output say how it came to that
+    hint: its last lines on standard output show the cause
     ");
 }

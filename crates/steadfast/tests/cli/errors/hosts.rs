@@ -35,25 +35,25 @@ fn settings_that_are_not_what_they_should_be() {
     exit 1
     error: /repo/.claude/settings.local.json:2:12: `hooks` is an array, expected an object
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
     insta::assert_snapshot!(with_settings("{\n  \"hooks\": {},\n  \"hooks\": {}\n}\n"), @r"
     exit 1
     error: /repo/.claude/settings.local.json:3:3: duplicate key `hooks`
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
     insta::assert_snapshot!(with_settings("{\n  \"model\": \"op"), @r"
     exit 1
     error: /repo/.claude/settings.local.json:2:12: a string without its closing quote
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
     insta::assert_snapshot!(with_settings(b"{\"model\": \"\xff\"}"), @r"
     exit 1
     error: /repo/.claude/settings.local.json: not valid UTF-8 at byte 11
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
 }
 
@@ -115,7 +115,7 @@ fn servers_that_are_no_tables() {
         let said = fails(&sandbox, &["init", "--host", "codex", "--yes"]);
         let expected = format!(
             "exit 1\nerror: /home/.codex/config.toml:{at}: `mcp_servers` is {found}, expected tables like \
-             `[mcp_servers.name]`\n\nhint: nothing was written; mend `/home/.codex/config.toml` and try again\n"
+             `[mcp_servers.name]`\n\nhint: nothing was written; fix `/home/.codex/config.toml` and try again\n"
         );
         assert_eq!(said, expected);
     }
@@ -131,7 +131,7 @@ fn a_server_of_our_name_that_is_not_ours() {
     exit 1
     error: /home/.codex/config.toml:1:1: `mcp_servers.steadfast` belongs to another program
 
-    hint: nothing was written; mend `/home/.codex/config.toml` and try again
+    hint: nothing was written; fix `/home/.codex/config.toml` and try again
     ");
 }
 
@@ -143,7 +143,7 @@ fn settings_that_are_no_file_or_cannot_be_read() {
     exit 1
     error: /repo/.claude/settings.local.json: not a file
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
     fs::remove_dir(settings(&sandbox)).unwrap();
     symlink("settings.local.json", settings(&sandbox)).unwrap();
@@ -151,7 +151,7 @@ fn settings_that_are_no_file_or_cannot_be_read() {
     exit 1
     error: /repo/.claude/settings.local.json: cannot read: Too many levels of symbolic links (os error 40)
 
-    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    hint: nothing was written; fix `/repo/.claude/settings.local.json` and try again
     ");
 }
 
@@ -176,7 +176,7 @@ fn settings_that_cannot_be_written() {
     exit 1
     error: /repo/.claude/settings.local.json: cannot write: File exists (os error 17); earlier changes were undone
 
-    hint: see to it that `/repo/.claude/settings.local.json` can be a file of yours, and try again
+    hint: make `/repo/.claude/settings.local.json` a file that you can write, and try again
     ");
     assert_eq!(fs::read_to_string(sandbox.root().join(".claude")).unwrap(), "a file");
 }
@@ -255,7 +255,7 @@ fn a_record_that_is_none() {
     exit 1
     error: <record>: invalid install record: expected value at line 1 column 1
 
-    hint: nothing was written; move `<record>` away and try again: our hooks are known by their shape
+    hint: nothing was written; move `<record>` away and try again: Steadfast recognizes its hooks without it
     ");
 }
 
@@ -273,14 +273,14 @@ fn a_program_that_settings_cannot_name() {
     exit 1
     error: /home/sf is not named `steadfast`, so Steadfast could not recognise its own hooks
 
-    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    hint: run `cargo install --locked --path crates/steadfast` to install it, then `steadfast init`
     ");
     let odd = sandbox.home().join(OsStr::from_bytes(b"od\xff")).join("steadfast");
     insta::assert_snapshot!(called(&odd), @r"
     exit 1
     error: /home/od�/steadfast: the path is not valid UTF-8, so settings cannot contain it
 
-    hint: nothing was written; put the program where its path can be written down
+    hint: nothing was written; move the program to a path that is valid UTF-8
     ");
 }
 
@@ -292,14 +292,14 @@ fn a_program_that_does_not_find_itself() {
     exit 1
     error: cannot find this program: no /proc/self/exe available. Is /proc mounted?
 
-    hint: `steadfast init --shared` names it without its path
+    hint: `steadfast init --shared` writes the name of the program without its path
     ");
     let output = sandbox.elsewhere("mount -t tmpfs tmpfs /proc && exec \"$0\" \"$@\"", &["sim"]).unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
     error: cannot find this program: no /proc/self/exe available. Is /proc mounted?
 
-    hint: mount `/proc`, which says where it is
+    hint: mount `/proc`: Steadfast reads the path of its program there
     ");
 }
 
@@ -314,7 +314,7 @@ fn no_host_to_wire() {
     exit 1
     error: neither Claude Code nor Codex is found
 
-    hint: `steadfast init --host claude` or `--host codex` wires one that comes later
+    hint: `steadfast init --host claude` or `--host codex` sets up a host before it is installed
     ");
     insta::assert_snapshot!(failure(&sandbox, &bare(&["init", "--host", "sim"])), @r"
     exit 64
@@ -330,8 +330,8 @@ fn shared_wiring_that_names_what_is_not_on_the_path() {
     let mut command = sandbox.command();
     command.args(["init", "--host", "claude", "--shared", "--dry-run"]).env("PATH", "/usr/bin:/bin");
     insta::assert_snapshot!(sandbox.without_paths(&command.output().unwrap().stderr), @r"
-    note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is
-    nothing was changed: this was a dry run over 14 files
+    note: `steadfast` is not on your PATH; shared hooks call it by name and do nothing until it is
+    dry run: 14 files would change, nothing was written
     ");
 }
 
@@ -346,7 +346,7 @@ fn state_that_cannot_be_put_away() {
     exit 1
     error: cannot put away `/repo/.git/steadfast`: Not a directory (os error 20)
 
-    hint: the hosts call Steadfast no more; see to it that `/repo/.git/steadfast.kept` can be replaced, and try again
+    hint: the hosts no longer call Steadfast; make `/repo/.git/steadfast.kept` replaceable and try again
     ");
     assert!(sandbox.ok(&["task", "list"]).contains("One"));
 }
@@ -359,7 +359,7 @@ fn state_that_cannot_be_made_or_brought_back() {
     exit 1
     error: cannot create `/repo/.git/steadfast`: Read-only file system (os error 30)
 
-    hint: nothing was changed; make its folder writable and try again
+    hint: nothing was changed; make the folder of the file writable and try again
     ");
     sandbox.ok(&INIT);
     sandbox.ok(&["task", "add", "One"]);
@@ -369,7 +369,7 @@ fn state_that_cannot_be_made_or_brought_back() {
     exit 1
     error: cannot bring back `/repo/.git/steadfast.kept`: Read-only file system (os error 30)
 
-    hint: nothing was changed; make its folder writable and try again
+    hint: nothing was changed; make the folder of the file writable and try again
     ");
 }
 
@@ -382,7 +382,7 @@ fn a_human_who_says_no() {
     change 15 files? [y/N] n
     error: nothing was changed
 
-    hint: `steadfast init` asks again; `--dry-run` only shows what it would change
+    hint: `steadfast init` asks again; `--dry-run` only shows the changes
     ");
     assert!(!sandbox.place().state.exists());
 }
@@ -400,6 +400,6 @@ fn a_program_in_a_build_folder() {
     exit 1
     error: /repo/target/debug/steadfast is inside the build folder /repo/target/debug, which the next build changes
 
-    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    hint: run `cargo install --locked --path crates/steadfast` to install it, then `steadfast init`
     ");
 }

@@ -30,7 +30,7 @@ fn a_ledger_that_another_holds() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` is locked by another process
 
-    hint: another steadfast is writing; try again in a moment
+    hint: another `steadfast` process is writing; try again in a moment
     ");
 }
 
@@ -45,7 +45,7 @@ fn a_ledger_on_a_full_disk() {
     exit 1
     error: the disk is full, the ledger `/repo/.git/steadfast/state.db` cannot grow
 
-    hint: free some space; nothing was lost
+    hint: free some disk space and try again; nothing was lost
     ");
 }
 
@@ -57,7 +57,7 @@ fn a_ledger_that_is_read_only() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` cannot be written: read-only
 
-    hint: where a sandbox keeps `.git` read-only, the tools of the MCP server `steadfast` (`task_done`, …) do the same
+    hint: if a sandbox makes `.git` read-only, use the tools of the MCP server `steadfast` (`task_done`, …)
     ");
 }
 
@@ -70,12 +70,12 @@ fn a_ledger_that_is_older_where_it_cannot_be_migrated() {
         let version = Connection::open(ledger.path()).unwrap();
         version.query_row("PRAGMA user_version", (), |row| row.get::<_, i64>(0)).unwrap()
     });
-    let known = format!("migrated to {}", known.unwrap());
-    insta::assert_snapshot!(failure(&sandbox, &output).replace(&known, "migrated to <known>"), @r"
+    let known = format!("migrated to version {}", known.unwrap());
+    insta::assert_snapshot!(failure(&sandbox, &output).replace(&known, "migrated to version <known>"), @r"
     exit 1
-    error: the ledger `/repo/.git/steadfast/state.db` is of version 1 and has to be migrated to <known>, which takes a command that writes
+    error: the ledger `/repo/.git/steadfast/state.db` has version 1 and must be migrated to version <known> by a command that writes
 
-    hint: run `steadfast status` where the repository can be written
+    hint: run `steadfast status` where the repository is writable
     ");
 }
 
@@ -89,7 +89,7 @@ fn a_ledger_that_cannot_be_opened() {
     exit 1
     error: the ledger `/repo/.git/steadfast/state.db` cannot be opened: unable to open database file: /repo/.git/steadfast/state.db: Error code 14: unable to open database file
 
-    hint: look at the path, its permissions and the disk; `steadfast doctor` says more
+    hint: check the path, its permissions and the disk; `steadfast doctor` reports details
     ");
 }
 
@@ -100,9 +100,9 @@ fn a_ledger_with_a_word_that_is_none_of_ours() {
     database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE task SET status = 'bright'").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "list"]), @r"
     exit 1
-    error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, `bright` is none of the words that can stand here
+    error: the ledger `/repo/.git/steadfast/state.db` is damaged: Conversion error from type Text at index: 0, unknown value `bright`
 
-    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks have to be added again
+    hint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`, which creates a new ledger; sessions and journals stay, tasks must be added again
     ");
 }
 
@@ -119,7 +119,7 @@ fn what_a_task_cannot_be() {
     exit 64
     error: a task needs a title, and this one is empty
 
-    hint: `steadfast task add TITLE` says in one line what is to be done
+    hint: `steadfast task add TITLE`, with the task in one line
     ");
     sandbox.ok(&["task", "add", "One"]);
     let without_plan = |said: String| {
@@ -128,13 +128,13 @@ fn what_a_task_cannot_be() {
     };
     insta::assert_snapshot!(without_plan(fails(&sandbox, &["task", "add", "Two", "--id", "1"])), @r"
     exit 1
-    error: there already is a task `1` in plan `<plan>`
+    error: plan `<plan>` already has a task `1`
 
     hint: without `--id` a task gets the next free number
     ");
     insta::assert_snapshot!(without_plan(fails(&sandbox, &["task", "add", "Two", "--after", "11"])), @r"
     exit 1
-    error: a task cannot be blocked by `11`: there is no such task in plan `<plan>`; near it: `1`
+    error: a task cannot depend on `11`: there is no such task in plan `<plan>`; similar ids: `1`
 
     hint: `steadfast task list` shows all tasks
     ");
@@ -142,27 +142,27 @@ fn what_a_task_cannot_be() {
     exit 64
     error: a task is blocked by something: `--why` is empty
 
-    hint: `steadfast task block ID --why REASON` says what a human has to see to
+    hint: `steadfast task block ID --why REASON`, with what a human must do
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "unblock", "1"]), @r"
     exit 1
     error: task `1` is pending, not blocked
 
-    hint: `steadfast task list` shows where every task stands
+    hint: `steadfast task list` shows the status of every task
     ");
     sandbox.ok(&["task", "done", "1"]);
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", "late"]), @r"
     exit 1
-    error: task `1` cannot go from done to blocked
+    error: task `1` cannot change from done to blocked
 
-    hint: `steadfast task list` shows where every task stands
+    hint: `steadfast task list` shows the status of every task
     ");
     let many: Vec<String> = (0..1_001).flat_map(|n| ["--file".to_owned(), n.to_string()]).collect();
     let many: Vec<&str> = ["task", "add", "Two"].into_iter().chain(many.iter().map(String::as_str)).collect();
     insta::assert_snapshot!(fails(&sandbox, &many), @r"
     exit 64
-    error: a task names 1001 files, and 1000 is the most
+    error: a task names 1001 files; the limit is 1000
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
 }

@@ -38,12 +38,12 @@ fn what_is_no_evidence() {
         all += "\n";
     }
     insta::assert_snapshot!(all, @r"
-    `/repo/none.png` is not there: name a picture in the checkout, or one by its full path
-    `/repo/folder.png` is no file
+    `/repo/none.png` does not exist: give a path in the checkout, or a full path
+    `/repo/folder.png` is not a file
     `/repo/huge.png` is larger than 64 MiB: take a smaller picture
     `/repo/circle.png` cannot be read: Too many levels of symbolic links (os error 40)
     `/repo/empty.png` is empty: take the picture again
-    `/repo/words.png` is no PNG, JPEG, GIF or WebP, whatever its name says
+    `/repo/words.png` is not a PNG, JPEG, GIF or WebP image
     `/repo/headless.png` is a broken PNG: it does not begin with its header; take the picture again
     `/repo/bare.png` is a broken PNG: it has no pixels; take the picture again
     `/repo/short.png` is a broken PNG: it ends too early; take the picture again

@@ -55,7 +55,7 @@ fn a_spec_that_an_agent_loads_again_after_it_changed() {
     exit 3
     error: `SPEC.json` is loaded as plan `greeting` and has changed since: a human loads it again
 
-    hint: a human runs `steadfast plan load SPEC.json`; what did not change keeps its status
+    hint: a human runs `steadfast plan load SPEC.json`; unchanged tasks keep their status
     ");
 }
 
@@ -69,7 +69,7 @@ fn a_decisions_file_that_cannot_be_put_away() {
     exit 1
     error: plan `greeting` is cleared, but `.steadfast/decisions/greeting.md` cannot be put away: Is a directory (os error 21)
 
-    hint: move it away yourself: no plan writes it any more, and nothing else is left to do
+    hint: move the file away yourself: the plan is archived and no longer writes it
     ");
     insta::assert_snapshot!(fails(&sandbox, &["plan", "show"]), @r"
     exit 1
@@ -88,7 +88,7 @@ fn a_decisions_file_that_cannot_be_read_or_written() {
     exit 1
     error: cannot read `/repo/.steadfast/decisions/greeting.md`: it is longer than a megabyte
 
-    hint: move it away: it is written anew when it is not there
+    hint: move the file away: Steadfast writes a new one if it is missing
     ");
     let folder = file.parent().unwrap();
     fs::remove_dir_all(folder).unwrap();
@@ -122,7 +122,7 @@ fn a_decision_of_a_phase_that_is_not_there() {
     exit 1
     error: task `1.0` stays open: its phase is not in the plan: a human loads the spec again
 
-    hint: `steadfast task done 1.0` checks it again
+    hint: `steadfast task done 1.0` runs the check again
     ");
 }
 
@@ -131,9 +131,9 @@ fn a_session_that_cannot_be_gone_on_with() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(fails(&sandbox, &["resume"]), @r"
     exit 1
-    error: there is nothing to go on with: no task is open in this worktree
+    error: nothing to continue: no task is open in this worktree
 
-    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is
+    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows tasks and sessions
     ");
     sandbox.ok(&["task", "add", "One"]);
     sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
@@ -143,21 +143,21 @@ fn a_session_that_cannot_be_gone_on_with() {
     command.args(["resume"]).env("PATH", path.parent().unwrap());
     insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
     exit 1
-    session s-1 may still be open and is bound to the plan too: both are held to its tasks, and neither takes over what the other has started
+    session s-1 may still be open and is bound to the plan, too: the open tasks block the stop of both, and neither takes over a task that the other started
     error: cannot start `claude`: No such file or directory (os error 2)
 
-    hint: install it, or name another with `--host`; `--print` shows the command
+    hint: install it, or choose another host with `--host`; `--print` shows the command
     ");
     insta::assert_snapshot!(fails(&sandbox, &["resume", "--host", "sim"]), @r"
     exit 64
-    error: the simulated agent works in runs alone
+    error: the simulated agent works only in runs
 
-    hint: `steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`
+    hint: `steadfast run SPEC --host sim` starts a run; a session needs `claude` or `codex`
     ");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("s-1", &["resume"])), @r"
     exit 2
-    error: `steadfast resume` is for a human, and this is an agent's call
+    error: only a human can run `steadfast resume`, and this is an agent's call
 
-    hint: a human runs `steadfast resume` in a terminal of their own
+    hint: a human runs `steadfast resume` in a separate terminal
     ");
 }

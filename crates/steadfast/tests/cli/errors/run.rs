@@ -108,9 +108,9 @@ fn where_there_is_no_repository() {
     fs::create_dir_all(sandbox.root().join(".git/steadfast")).unwrap();
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: `/repo` is no git repository
+    error: `/repo` is not a git repository
 
-    hint: `git init`, and a first commit: agents work in worktrees, and what they did is merged
+    hint: run `git init` and commit: agents work in git worktrees, and Steadfast merges their work
     ");
 }
 
@@ -122,7 +122,7 @@ fn where_nothing_is_committed() {
     exit 1
     error: this repository has no commit yet
 
-    hint: commit something first: agents begin at the last commit
+    hint: commit something first: agents start from the last commit
     ");
 }
 
@@ -134,9 +134,9 @@ fn where_files_are_not_committed() {
     exit 1
     error: 1 file is not committed: b
 
-    hint: commit or stash them: agents begin at the last commit and would not see them
+    hint: commit or stash them: agents start from the last commit and would not see them
 
-    hint: `--from-head` begins there all the same; your files stay as they are
+    hint: `--from-head` starts from the last commit anyway; your files stay as they are
     ");
     for name in ["c", "d", "e"] {
         sandbox.write(name, "mine");
@@ -145,9 +145,9 @@ fn where_files_are_not_committed() {
     exit 1
     error: 4 files are not committed: b, c, d, …
 
-    hint: commit or stash them: agents begin at the last commit and would not see them
+    hint: commit or stash them: agents start from the last commit and would not see them
 
-    hint: `--from-head` begins there all the same; your files stay as they are
+    hint: `--from-head` starts from the last commit anyway; your files stay as they are
     ");
 }
 
@@ -157,9 +157,9 @@ fn where_head_is_detached() {
     git(&sandbox, &["checkout", "--quiet", "--detach"]);
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: HEAD is detached: nobody would know where the result belongs
+    error: HEAD is detached, so the result would belong to no branch
 
-    hint: `git switch BRANCH`, or `git switch --create BRANCH` to begin one here
+    hint: `git switch BRANCH`, or `git switch --create BRANCH` for a new one
     ");
 }
 
@@ -172,9 +172,9 @@ fn where_a_submodule_lacks_its_commit() {
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "Two"]);
     insta::assert_snapshot!(refused(&sandbox, &RUN).replace(&commit_id[..12], "COMMIT"), @r"
     exit 1
-    error: the submodule `below` lacks the commit COMMIT that HEAD names
+    error: the submodule `below` lacks commit COMMIT, which HEAD requires
 
-    hint: `git submodule update --init below` gets it
+    hint: `git submodule update --init below` fetches it
     ");
 }
 
@@ -189,13 +189,13 @@ fn where_no_agent_is_installed() {
     exit 1
     error: `claude` or `codex` is not on the PATH
 
-    hint: install it, or name another with `--host`
+    hint: install it, or choose another host with `--host`
     ");
     insta::assert_snapshot!(refused_by(&sandbox, || with(&["run", "SPEC.md", "--host", "codex"])), @r"
     exit 1
     error: `codex` is not on the PATH
 
-    hint: install it, or name another with `--host`
+    hint: install it, or choose another host with `--host`
     ");
 }
 
@@ -219,7 +219,7 @@ fn a_spec_that_is_not_in_order() {
       |                 ^^^
       = help: `1.1` is there
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     insta::assert_snapshot!(refused(&sandbox, &["run", "NONE.md", "--host", "sim"]), @r"
     exit 1
@@ -240,16 +240,16 @@ fn where_the_disk_is_full() {
     exit 1
     error: `/home/.local/state/steadfast/worktrees/repo-<hash>` is nearly full: less than 64 MiB are left
 
-    hint: make room there: worktrees and the ledger need it
+    hint: free disk space there: worktrees and the ledger need it
     ");
     let ledger = "mkdir -p .git/steadfast && mount -t tmpfs -o size=4k tmpfs .git/steadfast && \
                   ! cat /dev/zero >.git/steadfast/ballast 2>/dev/null && exec \"$0\" \"$@\"";
     let Some(output) = sandbox.elsewhere(ledger, &RUN) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: `/repo/.git/steadfast` cannot be written: No space left on device (os error 28)
+    error: cannot write to `/repo/.git/steadfast`: No space left on device (os error 28)
 
-    hint: make room there, or see to its permissions; `run.worktrees` names another folder for worktrees
+    hint: free disk space there or fix its permissions, or set `run.worktrees` to another folder
     ");
     assert_eq!(everything(&sandbox), before);
 }
@@ -263,9 +263,9 @@ fn where_worktrees_may_not_be_made() {
     let Some(output) = sandbox.elsewhere(sealed, &RUN) else { return };
     insta::assert_snapshot!(without_hash(&failure(&sandbox, &output)), @r"
     exit 1
-    error: `/home/.local/state/steadfast/worktrees/repo-<hash>` cannot be written: Read-only file system (os error 30)
+    error: cannot write to `/home/.local/state/steadfast/worktrees/repo-<hash>`: Read-only file system (os error 30)
 
-    hint: make room there, or see to its permissions; `run.worktrees` names another folder for worktrees
+    hint: free disk space there or fix its permissions, or set `run.worktrees` to another folder
     ");
     assert_eq!(everything(&sandbox), before);
 }
@@ -275,9 +275,9 @@ fn while_another_run_is_not_over() {
     let sandbox = with_run(RunState::Paused, None);
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: run r-e1 of `SPEC.md` is not over yet
+    error: run r-e1 of `SPEC.md` is unfinished
 
-    hint: `steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch
+    hint: `steadfast resume` continues it; `steadfast resume --give-up` ends it and keeps its branch
     ");
 }
 
@@ -288,15 +288,15 @@ fn a_run_that_is_under_way() {
     let said = |arguments| refused(&sandbox, arguments).replace(&me.to_string(), "<pid>");
     insta::assert_snapshot!(said(&["resume"]), @r"
     exit 1
-    error: run r-e1 is under way, by process <pid>
+    error: run r-e1 is already running in process <pid>
 
-    hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
+    hint: `steadfast progress` shows its status; Ctrl-C in its terminal pauses it
     ");
     insta::assert_snapshot!(said(&["resume", "--give-up"]), @r"
     exit 1
-    error: run r-e1 is under way, by process <pid>
+    error: run r-e1 is already running in process <pid>
 
-    hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
+    hint: `steadfast progress` shows its status; Ctrl-C in its terminal pauses it
     ");
 }
 
@@ -307,13 +307,13 @@ fn a_run_that_is_over_or_unknown() {
     exit 1
     error: run r-e1 is over
 
-    hint: what it did is on steadfast/r-e1; `steadfast run SPEC` begins another
+    hint: its work is on steadfast/r-e1; `steadfast run SPEC` starts another
     ");
     insta::assert_snapshot!(refused(&sandbox, &["resume", "--run", "r-2"]), @r"
     exit 1
     error: there is no run `r-2`
 
-    hint: without `--run` it is the last one of this worktree that is not over
+    hint: without `--run`, the command uses the newest unfinished run of this worktree
     ");
 }
 
@@ -328,7 +328,7 @@ fn a_run_is_resumed_only_with_its_agent() {
     exit 1
     error: `codex` is not on the PATH
 
-    hint: install it, or name another with `--host`
+    hint: install it, or choose another host with `--host`
     ");
 }
 
@@ -337,7 +337,7 @@ fn a_run_that_is_given_up_leaves_its_branch() {
     let sandbox = with_run(RunState::Paused, None);
     git(&sandbox, &["branch", "steadfast/r-e1"]);
     git(&sandbox, &["branch", "steadfast/r-e1-1.1"]);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-e1 is over; what landed is on steadfast/r-e1");
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-e1 is over; its merged work is on steadfast/r-e1");
     assert_eq!(git(&sandbox, &["branch", "--format=%(refname:short)", "--list", "steadfast/*"]), "steadfast/r-e1");
     let runs = Ledger::open(&sandbox.place().state).unwrap().runs_of(&sandbox.place().worktree()).unwrap();
     assert_eq!(runs[0].state, RunState::Stopped);

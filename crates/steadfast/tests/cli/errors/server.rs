@@ -12,7 +12,7 @@ fn a_server_without_a_thread_to_read_by() {
     exit 1
     error: the server failed: Resource temporarily unavailable (os error 11)
 
-    hint: `steadfast task` does the same; the host starts the server again with its next session
+    hint: `steadfast task` does the same; the host restarts the server in its next session
     ");
 }
 
@@ -26,6 +26,6 @@ fn a_server_with_an_input_that_cannot_be_read() {
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
     error: cannot read standard input: Is a directory (os error 21)
 
-    hint: a host starts this server and writes to it; `steadfast task` is for people
+    hint: only a host starts this server; people use `steadfast task`
     ");
 }

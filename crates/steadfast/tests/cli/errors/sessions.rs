@@ -25,7 +25,7 @@ fn a_session_that_another_holds() {
     exit 1
     error: another process holds the lock of session s-1
 
-    hint: a hook of this session is at work; try again in a moment
+    hint: a hook of this session is running; try again in a moment
     ");
 }
 
@@ -38,7 +38,7 @@ fn a_journal_that_cannot_be_written() {
     exit 1
     error: cannot append to the journal in /repo/.git/steadfast/sessions/s-1: File too large (os error 27)
 
-    hint: `steadfast doctor` looks at the journals and the disk they are on
+    hint: `steadfast doctor` checks the journals and their disk
     ");
     assert_eq!(fs::read(&journal).unwrap(), before);
     fs::remove_file(&journal).unwrap();
@@ -47,7 +47,7 @@ fn a_journal_that_cannot_be_written() {
     exit 1
     error: cannot open /repo/.git/steadfast/sessions/s-1: Is a directory (os error 21)
 
-    hint: `steadfast doctor` looks at the journals and the disk they are on
+    hint: `steadfast doctor` checks the journals and their disk
     ");
 }
 
@@ -103,7 +103,7 @@ fn a_ledger_put_back_from_before_its_journal_was_begun_anew() {
 
     sandbox.ok(&["status"]);
     let said = log(&sandbox);
-    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: it is from before the journal began anew; their counts are taken over");
+    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: the ledger is older than the last rotation of the journal; only their counts were taken over");
     assert_eq!(sessions(), counted);
     sandbox.hook("PreToolUse", "s-1", json!({"tool_name": "Read", "tool_use_id": "last", "tool_input": {}}));
     assert_eq!(sessions()[0]["tool_calls"], 71);
@@ -124,7 +124,7 @@ fn a_late_event_that_cannot_be_taken_away() {
     exit 1
     error: the files of session s-1 cannot be used: Read-only file system (os error 30)
 
-    hint: `steadfast doctor` looks at the journals and the disk they are on
+    hint: `steadfast doctor` checks the journals and their disk
     ");
 }
 
@@ -187,8 +187,8 @@ fn a_journal_with_a_line_of_a_newer_kind() {
     let newer = fs::read_to_string(&path).unwrap() + &line;
     fs::write(&path, &newer).unwrap();
     let said = fails(&sandbox, &["pause"]);
-    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: line 2 is of a kind that \
-                    this version does not know: update steadfast";
+    let expected = "exit 1\nerror: cannot read the journal in /repo/.git/steadfast/sessions/s-1: this version does not \
+                    know the kind of line 2: update steadfast";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
@@ -219,7 +219,7 @@ fn sessions_that_are_not_there() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["pause", "--for", "soon"]), @r"
     exit 64
-    error: invalid value 'soon' for '--for <TIME>': `soon` is no time; expected a number with `s`, `m`, `h` or `d`, such as `10m`
+    error: invalid value 'soon' for '--for <TIME>': invalid time `soon`: expected a number with `s`, `m`, `h` or `d`, such as `10m`
 
     For more information, try '--help'.
     ");

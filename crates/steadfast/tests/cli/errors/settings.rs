@@ -14,7 +14,7 @@ fn nowhere_to_keep_anything() {
     exit 1
     error: `HOME` is not set, so there is nowhere to keep anything
 
-    hint: set `HOME` to a folder of yours and try again
+    hint: set `HOME` to your home folder and try again
     ");
 }
 
@@ -27,7 +27,7 @@ fn settings_that_cannot_be_read_or_understood() {
     exit 1
     error: cannot read /repo/steadfast.toml: Is a directory (os error 21)
 
-    hint: see to it that this is a file you may read, and try again
+    hint: make it a file that you can read, and try again
     ");
     fs::remove_dir(&file).unwrap();
     fs::write(&file, "[stop]\nmax_idel = 3\n").unwrap();
@@ -35,7 +35,7 @@ fn settings_that_cannot_be_read_or_understood() {
     exit 1
     error: /repo/steadfast.toml:2:1: unknown field `max_idel`, expected one of `enabled`, `check_ready_tasks`, `check_in_progress`, `max_cycles`, `max_idle`, `allow_exit_on`, `completion_promises`
 
-    hint: mend it; `steadfast config schema` lists every key with what it may be
+    hint: fix it; `steadfast config schema` lists every key with its valid values
     ");
 }
 
@@ -50,9 +50,9 @@ fn a_mode_that_is_none() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["config", "set", "mode.completion", "loud"]), @r"
     exit 64
-    error: `mode.completion` cannot be `loud`
+    error: invalid value `loud` for `mode.completion`
 
-    hint: expected is `observe` or `advise` or `enforce`
+    hint: expected `observe` or `advise` or `enforce`
     ");
 }
 

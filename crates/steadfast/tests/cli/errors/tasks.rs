@@ -15,7 +15,7 @@ fn a_decision_without_a_reason() {
     exit 64
     error: a decision says what, and `--why` says why: one of them is empty
 
-    hint: `steadfast decide TEXT --why REASON` keeps it for every session after this one
+    hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
 }
 
@@ -26,15 +26,15 @@ fn a_decision_that_is_too_long() {
     let long = "x".repeat(1_001);
     insta::assert_snapshot!(fails(&sandbox, &["decide", &long, "--why", "because"]), @r"
     exit 64
-    error: a decision has 1001 characters, and 1000 is the most
+    error: a decision has 1001 characters; the limit is 1000
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(fails(&sandbox, &["decide", "Keep it", "--why", &long]), @r"
     exit 64
-    error: the reason of a decision has 1001 characters, and 1000 is the most
+    error: the reason for a decision has 1001 characters; the limit is 1000
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
 }
 
@@ -58,5 +58,5 @@ fn a_server_that_a_human_calls() {
     // The end of its input is typed: `^D`.
     let (code, said) = sandbox.at_terminal("mcp", "\n", "\u{4}");
     assert_eq!(code, 0, "{said}");
-    insta::assert_snapshot!(said.replace("^D\u{8}\u{8}", "").trim_end(), @"`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
+    insta::assert_snapshot!(said.replace("^D\u{8}\u{8}", "").trim_end(), @"`steadfast mcp` reads JSON-RPC, one message per line; people use `steadfast task`");
 }

@@ -28,8 +28,8 @@ fn a_yes_signs_writes_and_opens() {
       1.1      Make and check codes
                files: src/code.rs
                check: test -f src/code.rs
-    plan HASH8 is approved, and written to PLAN.md
-    `steadfast plan load PLAN.md` loads it; the agent may do that, too
+    plan HASH8 is approved and written to PLAN.md
+    `steadfast plan load PLAN.md` loads it; the agent may run this, too
     ");
     let written = fs::read_to_string(sandbox.root().join("PLAN.md")).unwrap();
     let (first, rest) = written.split_once('\n').unwrap();
@@ -55,9 +55,9 @@ fn nobody_to_ask_is_no_yes() {
     let (code, said) = sandbox.fails(&["plan", "approve"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(plain(&said), @r"
-    error: nothing is approved: nobody is there to be asked about HASH8
+    error: plan HASH8 is not approved: there is no terminal to ask for confirmation
 
-    hint: `steadfast plan approve HASH8 --yes` does it without asking
+    hint: `steadfast plan approve HASH8 --yes` approves it without asking
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -70,7 +70,7 @@ fn a_yes_is_to_the_hash_that_was_named() {
     insta::assert_snapshot!(plain(&said), @r"
     error: there is no draft `HASH8` in this checkout
 
-    hint: `HASH8` waits: Sign in with a code
+    hint: `HASH8` awaits approval: Sign in with a code
     ");
     let first = hash(&sandbox);
     sandbox.write("SPEC.md", SPEC.replace("1.1 Make", "1.1 Issue"));
@@ -102,12 +102,12 @@ fn without_a_draft_there_is_nothing_to_approve() {
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "approve"]).1), @r"
     error: no draft waits for a yes in this checkout
 
-    hint: `steadfast plan propose FILE` keeps one; `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject"]).1), @r"
     error: no draft waits for a yes in this checkout
 
-    hint: `steadfast plan propose FILE` keeps one; `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
 }
 
@@ -117,15 +117,15 @@ fn a_no_opens_and_approves_nothing() {
     let short = sandbox.short();
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "reject"])), @r"
     plan HASH8 is rejected, and the plan gate is open: Sign in with a code
-    the draft is kept; `steadfast plan approve HASH8` approves it after all
+    the draft is kept; `steadfast plan approve HASH8` still approves it
     ");
     assert_eq!(sandbox.gate(), is("not_required", "open"));
     assert!(!sandbox.root().join("PLAN.md").exists());
     assert_eq!(sandbox.state("me").gate, None);
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject", &short]).1), @r"
-    error: draft `HASH8` waits at no gate
+    error: no plan gate waits for draft `HASH8`
 
-    hint: `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan status` shows the plan
     ");
     sandbox.ok(&["plan", "approve", &short, "--yes"]);
     assert_eq!(sandbox.gate(), is("approved", "open"));
@@ -136,7 +136,7 @@ fn what_stood_where_the_plan_goes_is_kept() {
     let sandbox = proposed();
     sandbox.write("PLAN.md", "mine\n");
     let said = sandbox.ok(&["plan", "approve", "--yes"]);
-    assert!(said.contains("\nwhat stood there is kept in "), "{said}");
+    assert!(said.contains("\nthe file that was there is kept in "), "{said}");
     let kept = kept_aside(&sandbox.place());
     assert_eq!(kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>(), ["mine\n"]);
 }
@@ -239,7 +239,7 @@ fn without_its_key_the_hardened_profile_approves_nothing() {
     insta::assert_snapshot!(plain(&said[said.find("error: ").unwrap()..]), @r"
     error: nothing is approved: `ssh-keygen` did not sign: `ssh-keygen -Y sign` ended with exit status: 255
 
-    hint: `approval.key` names the key; `ssh-keygen -Y sign` has to be able to use it
+    hint: check the key that `approval.key` names: `ssh-keygen -Y sign` must be able to use it
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }

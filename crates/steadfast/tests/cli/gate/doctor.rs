@@ -140,7 +140,10 @@ fn what_cannot_be_sealed_is_named() {
     sandbox.write(".gitignore", "*.log\n");
     sandbox.write("many/x.log", "");
     let said = sandbox.ok(&["plan", "lock"]);
-    assert!(said.contains("\nnot sealed, so what a script changes there is not put back: many/x.log\n"), "{said}");
+    assert!(
+        said.contains("\nnot sealed, so Steadfast cannot restore changes by a script there: many/x.log\n"),
+        "{said}"
+    );
     insta::assert_snapshot!(plain(&found(&sandbox, "seal-partial").unwrap()), @r"
     note: not all that the plan gate protects can be put back: `many/x.log`
     hint: sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; writes are refused all the same

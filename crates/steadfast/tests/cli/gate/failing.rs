@@ -26,9 +26,9 @@ fn a_human_who_is_asked_says_no_and_then_yes() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
     approve plan HASH8? [y/N] n
-    error: nothing is approved, and the plan gate stays as it is
+    error: nothing is approved; the plan gate is unchanged
 
-    hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` turns it down
+    hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` rejects it
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     assert_eq!(answered(&sandbox, "y").0, 0);
@@ -43,14 +43,14 @@ fn a_state_that_cannot_be_written_keeps_no_draft_and_closes_nothing() {
     exit 1
     error: the draft cannot be kept: File exists (os error 17)
 
-    hint: where a sandbox keeps `.git` read-only, the tool `plan_propose` of the MCP server `steadfast` does the same
+    hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`
     ");
     fs::write(sandbox.place().state.join("gates"), "").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &sandbox.run(&["plan", "lock"])), @r"
     exit 1
     error: the gate cannot be closed: File exists (os error 17)
 
-    hint: where a sandbox keeps `.git` read-only, the tool `plan_propose` of the MCP server `steadfast` closes it; else look at the disk and its permissions
+    hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`; else check the disk and its permissions
     ");
 }
 
@@ -62,7 +62,7 @@ fn an_approval_that_cannot_be_kept_is_none() {
     exit 1
     error: nothing is approved: the approval cannot be written: File exists (os error 17)
 
-    hint: look at the disk and the permissions of the state, and try again
+    hint: check the disk and the permissions of the state folder, and try again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     assert!(!sandbox.root().join("PLAN.md").exists());
@@ -81,9 +81,9 @@ fn a_plan_that_cannot_be_written_leaves_the_gate_closed() {
     fs::create_dir(sandbox.root().join("PLAN.md")).unwrap();
     insta::assert_snapshot!(approval_fails(&sandbox), @r"
     exit 1
-    error: the approved plan cannot be written to `/repo/PLAN.md`: something stands there that is no file
+    error: the approved plan cannot be written to `/repo/PLAN.md`: the path exists and is not a file
 
-    hint: the approval is signed, and the gate stays closed; see to it that `/repo/PLAN.md` can be a file of yours, and try again
+    hint: the approval is signed, but the gate stays closed; make `/repo/PLAN.md` a file that you can write, and try again
     ");
     assert_eq!(sandbox.position()["gate"], "locked");
     fs::remove_dir(sandbox.root().join("PLAN.md")).unwrap();
@@ -102,7 +102,7 @@ fn a_gate_that_cannot_be_opened_after_the_yes_stays_closed() {
     exit 1
     error: the gate cannot be opened: Is a directory (os error 21)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     assert_eq!(sandbox.position()["gate"], "locked");
     fs::remove_dir(&marker).unwrap();
@@ -133,7 +133,7 @@ fn a_path_that_is_no_text_is_refused() {
     exit 64
     error: `od�.md` is no place for a plan: its name is no UTF-8 text
 
-    hint: `--path PATH` says where it is written, such as `docs/plan.md`
+    hint: give another path for the plan: `--path docs/plan.md`
     ");
     let lock = sandbox.command().args(["plan", "lock", "--why"]).arg(odd).output().unwrap();
     insta::assert_snapshot!(failure(&sandbox, &lock), @r"
@@ -157,7 +157,7 @@ fn a_path_that_came_to_lead_elsewhere_is_not_written() {
     std::os::unix::fs::symlink(sandbox.home(), sandbox.root().join("docs")).unwrap();
     insta::assert_snapshot!(approval_fails(&sandbox), @r"
     exit 1
-    error: nothing is approved: `docs/plan.md` is no place for a plan: it is not in the checkout, a link leads it elsewhere, or it is git's
+    error: nothing is approved: a plan cannot be written to `docs/plan.md`: it is outside the checkout, behind a link that leads outside, or in `.git`
 
     hint: `steadfast plan propose FILE --path PATH` proposes it for another path
     ");
@@ -174,7 +174,7 @@ fn half_a_key_signs_nothing() {
     exit 1
     error: nothing is approved: the key `/home/.local/state/steadfast/approval.key` cannot be used: it is not 32 bytes long
 
-    hint: look at `/home/.local/state/steadfast/approval.key`; if it is lost, move it away: a new one is made, and approvals that it signed have to be given again
+    hint: check `/home/.local/state/steadfast/approval.key`; if the key is lost, move the file away: Steadfast creates a new key, and its old approvals must be given again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -187,7 +187,7 @@ fn without_a_home_there_is_no_key() {
     exit 1
     error: `HOME` is not set, so there is nowhere to keep the key of approvals
 
-    hint: set `HOME` to a folder of yours and try again
+    hint: set `HOME` to your home folder and try again
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -203,7 +203,7 @@ fn another_draft_at_the_checkouts_gate_stands_in_the_way() {
     exit 1
     error: another draft waits at the gate of this checkout: HASH8
 
-    hint: `steadfast plan reject HASH8` turns that one down first
+    hint: reject that draft first: `steadfast plan reject HASH8`
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -217,7 +217,7 @@ fn a_session_that_is_at_work_is_told_the_next_time() {
     exit 1
     error: another process holds the lock of session me
 
-    hint: a hook of this session is at work; try again in a moment
+    hint: a hook of this session is running; try again in a moment
     ");
     lock.unlock().unwrap();
     sandbox.ok(&["plan", "unlock"]);
@@ -237,7 +237,7 @@ fn a_marker_that_cannot_be_removed_is_said() {
     exit 1
     error: the marker of the gate cannot be removed: Is a directory (os error 21)
 
-    hint: see to it that what is in `/repo/.git/steadfast/gates` can be removed, and try again: what was done is not done twice
+    hint: make the files in `/repo/.git/steadfast/gates` removable and try again: Steadfast repeats only the missing steps
     ");
 }
 
@@ -262,7 +262,7 @@ fn the_same_plan_in_another_worktree_is_approved_there() {
     exit 1
     error: draft `HASH8` was proposed again in `/side`, and would be written there
 
-    hint: `steadfast plan propose FILE` proposes it here; or approve it there
+    hint: run `steadfast plan propose FILE` here, or approve it there
     ");
     assert!(there().args(["plan", "approve", "--yes"]).status().unwrap().success());
     assert!(sandbox.root().join("../side/PLAN.md").exists() && !sandbox.root().join("PLAN.md").exists());
@@ -284,14 +284,14 @@ fn a_seal_or_a_gate_that_cannot_be_changed_is_said_and_a_second_try_ends_it() {
     exit 1
     error: the seal cannot be renewed: Read-only file system (os error 30)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     let output = sandbox.elsewhere(&read_only(&sandbox, "gates"), &approve).unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
     error: the gate cannot be opened: Read-only file system (os error 30)
 
-    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    hint: the plan is signed and written; check the disk and try again: Steadfast repeats only the missing steps
     ");
     sandbox.ok(&approve);
     assert_eq!(sandbox.gate(), is("approved", "open"));
@@ -329,9 +329,9 @@ fn a_message_that_approves_what_is_not_there_is_written_down() {
     fs::remove_file(&file).unwrap();
     typed(&sandbox, &prompt, home.to_str().unwrap());
     insta::assert_snapshot!(logged(&sandbox), @r"
-    session me: cannot carry out the human's approval: the user's state folder is not known, and with it the key
-    session me: cannot carry out the human's approval: the draft of the hash `HASH8` is not what was proposed any more
-    session me: cannot carry out the human's approval: no draft of the hash `HASH8` is kept
+    session me: cannot carry out the human's approval: the approval key cannot be found: the user's state folder is unknown
+    session me: cannot carry out the human's approval: the draft with the hash `HASH8` was changed after it was proposed
+    session me: cannot carry out the human's approval: there is no draft with the hash `HASH8`
     ");
     assert_eq!(sandbox.gate().1, "locked");
 }
@@ -383,9 +383,9 @@ fn a_message_that_approves_nothing_says_why_in_the_log() {
     typed(&locked, &approve("0123abcd"), &home);
     all.extend(refused(&locked));
     insta::assert_snapshot!(all.join("\n"), @r#"
-    it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.
+    Steadfast does not know whether a human is at this session. `steadfast plan approve` in a terminal approves it.
     the draft is HASH8, not HASH8. To approve "Sign in with a code", type this and nothing else: approve plan HASH8
-    in the hardened profile only `steadfast plan approve` in a terminal does it.
+    in the hardened profile only `steadfast plan approve` in a terminal approves it.
     no plan is drafted.
     "#);
 }
@@ -416,7 +416,7 @@ fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
             "tool_response": {"answers": {"Ready to build?": label}}})
     };
     let told = message(&sandbox.hook("PostToolUse", "me", answered("q-1", "Approve")));
-    assert!(told.starts_with("Nothing is approved: the question was the agent's own"), "{told}");
+    assert!(told.starts_with("Nothing is approved: the agent asked its own question"), "{told}");
     assert_eq!(message(&sandbox.hook("PostToolUse", "me", answered("q-2", "Wait"))), "");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     // Its help is for everyone.

@@ -12,9 +12,9 @@ fn an_agent_loads_nothing_at_a_closed_gate() {
     insta::assert_snapshot!(plain(&said), @r"
     error: `SPEC.md` is not loaded: the plan gate is closed
 
-    hint: `steadfast plan propose SPEC.md` keeps it for the human, whose yes opens the gate
+    hint: `steadfast plan propose SPEC.md` stores it for a human, whose approval opens the gate
 
-    hint: `steadfast plan status` shows how it stands
+    hint: `steadfast plan status` shows its status
     ");
 }
 
@@ -51,7 +51,7 @@ fn a_plan_that_was_drafted_is_not_built_before_the_yes() {
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: none of its tasks can be started
+    plan HASH8 is not approved: its tasks cannot start
     the plan gate of session me is closed: .tdd-progress.md, SPEC.md cannot be written
     `steadfast plan show --draft` shows it
     ");
@@ -74,7 +74,7 @@ fn a_changed_plan_does_not_inherit_the_yes() {
     insta::assert_snapshot!(plain(&said), @r"
     error: `PLAN.md` is not loaded: it is not plan HASH8, which was drafted for that file
 
-    hint: `steadfast plan propose PLAN.md` keeps it for a human's yes; or a human loads it
+    hint: `steadfast plan propose PLAN.md` stores it for a human to approve; or a human loads it
     ");
     sandbox.agent(&["plan", "propose", "PLAN.md"]);
     sandbox.ok(&["plan", "approve", "--yes"]);
@@ -90,12 +90,12 @@ fn a_marker_without_a_signature_is_unsigned() {
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
     error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, its file says that it is approved, and no signature does
 
-    hint: a human runs `steadfast plan load SPEC.md`, or `steadfast plan propose SPEC.md` keeps it for their yes
+    hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: its file says that it is, and no signature does
+    plan HASH8 is not approved: its file claims approval, but no signature confirms it
     ");
 }
 
@@ -114,9 +114,9 @@ fn a_marker_that_came_while_the_gate_was_closed_is_forged() {
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: its file began to say that it is while the plan gate was closed
+    plan HASH8 is not approved: its file began to claim approval while the plan gate was closed
     the plan gate of session me is closed: .tdd-progress.md, SPEC.md cannot be written
-    while the plan gate is closed, `SPEC.md` was changed; `steadfast doctor` says what becomes of it
+    while the plan gate is closed, `SPEC.md` was changed; `steadfast doctor` reports the consequences
     `steadfast plan show --draft` shows it
     ");
 }
@@ -130,7 +130,7 @@ fn where_approval_is_required_an_agents_plan_waits_and_a_humans_load_is_a_yes() 
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
     error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, a human has not said yes to it
 
-    hint: a human runs `steadfast plan load SPEC.md`, or `steadfast plan propose SPEC.md` keeps it for their yes
+    hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");
     sandbox.ok(&["plan", "load", "SPEC.md"]);
     assert_eq!(sandbox.gate(), is("approved", "open"));

@@ -70,7 +70,7 @@ fn a_second_draft_takes_the_place_of_the_first_and_the_difference_is_shown() {
     +### 1.1 Issue and check codes
      - Files: src/code.rs
      - Verify: `test -f src/code.rs`
-    plan HASH8: Sign in with a code, 2 tasks, to be written to SPEC.md; it takes the place of HASH8
+    plan HASH8: Sign in with a code, 2 tasks, to be written to SPEC.md; it replaces HASH8
     The plan gate stays closed. A human approves it with the message `approve plan HASH8`, in Claude Code's question, or by `steadfast plan approve HASH8` in a terminal.
     ");
     let waiting: Value = serde_json::from_str(&sandbox.ok(&["plan", "show", "--draft", "--json"])).unwrap();
@@ -105,7 +105,7 @@ fn what_does_not_compile_is_no_draft_and_every_error_is_said() {
       |                 ^^^
       = help: name the id of a task or of a phase of this spec
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     assert_eq!(sandbox.gate(), is("not_required", "open"));
 }
@@ -140,7 +140,7 @@ fn a_plan_stays_in_the_checkout_and_out_of_what_is_not_the_projects() {
     ] {
         let (code, said) = sandbox.fails(&["plan", "propose", "SPEC.md", "--path", path]);
         assert_eq!(code, 64, "{path}");
-        let hint = "hint: `--path PATH` is a file in this checkout, such as `docs/plan.md`";
+        let hint = "hint: give a file in this checkout: `--path docs/plan.md`";
         assert_eq!(said, format!("error: `{path}` is no place for a plan: {why}\n\n{hint}\n"));
     }
     let inside = sandbox.root().join("docs/plan.md");
@@ -175,5 +175,5 @@ fn other_words_around_the_same_plan_are_shown_too() {
     let sandbox = proposed();
     sandbox.write("SPEC.md", format!("{SPEC}\n<!-- Approved by all. -->\n"));
     let (_, said) = sandbox.agent(&["plan", "propose", "SPEC.md", "--path", "PLAN.md"]);
-    assert!(said.contains("\n+<!-- Approved by all. -->\n") && !said.contains("takes the place"), "{said}");
+    assert!(said.contains("\n+<!-- Approved by all. -->\n") && !said.contains("it replaces"), "{said}");
 }

@@ -10,7 +10,7 @@ fn status_says_what_waits() {
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("plan")).collect();
     insta::assert_snapshot!(plain(&lines.join("\n")), @r"
     the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written
-    needs a human: plan HASH8 waits for a yes: Sign in with a code; `steadfast plan approve HASH8` shows it and asks
+    needs a human: plan HASH8 awaits approval: Sign in with a code; `steadfast plan approve HASH8` shows it and asks
     ");
     let status: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
     assert_eq!((&status["gate"], &status["approval"]), (&json!("locked"), &json!("required")));
@@ -50,7 +50,10 @@ fn what_was_put_back_is_told_with_where_the_rest_is() {
         "{gate}"
     );
     let status = sandbox.ok(&["status"]);
-    assert!(status.contains("put back while the plan gate was closed: what stood there is in "), "{status}");
+    assert!(
+        status.contains("Steadfast restored a file while the plan gate was closed; the changed version is in "),
+        "{status}"
+    );
     // The log is bounded; what was kept is there all the same.
     fs::remove_file(sandbox.place().state.join("hook.log")).unwrap();
     let said = sandbox.without_paths(sandbox.ok(&["why"]).as_bytes());
@@ -77,7 +80,7 @@ fn what_has_no_copy_is_not_put_back_and_that_is_told() {
     sandbox.hook("PostToolUse", "me", call);
     assert_eq!(fs::read_to_string(sandbox.root().join(".tdd-progress.md")).unwrap(), "something else");
     let said = sandbox.ok(&["why"]);
-    let told = "`.tdd-progress.md` is not as sealed, and there is no copy of it to put back";
+    let told = "`.tdd-progress.md` is not as sealed, and there is no copy to restore it from";
     assert!(said.contains(told), "{said}");
 }
 
@@ -101,11 +104,11 @@ fn what_is_refused_beside_the_plan_is_told_with_the_reason() {
         "agent_type": "planner"});
     told.push(reason(&sandbox.hook("PreToolUse", "me", call)));
     insta::assert_snapshot!(sandbox.without_paths(told.join("\n").as_bytes()), @r"
-    `steadfast.toml` is not changed while the plan gate is closed.
+    `steadfast.toml` cannot be changed while the plan gate is closed.
     `.claude/settings.local.json` decides whether Steadfast is called. A human changes it; `steadfast pause` in a terminal lets an agent do it.
     .git/steadfast/ is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it.
     The key that approvals are signed with is for Steadfast alone.
-    A planner reads, and writes nothing but .steadfast/scratch/: `notes.txt` is not written.
+    A planner may read, and write only .steadfast/scratch/: `notes.txt` is not written.
     ");
 }
 

@@ -109,17 +109,17 @@ fn what_is_no_request_is_told_why() {
         all += &format!("{} {}\n", answer["error"]["code"], answer["error"]["message"].as_str().unwrap());
     }
     insta::assert_snapshot!(all, @r#"
-    -32700 the line is no JSON: expected value at line 1 column 1
+    -32700 the line is not valid JSON: expected value at line 1 column 1
     -32600 the batch is empty
-    -32600 a message is an object
-    -32600 the `id` is no text and no whole number
+    -32600 the message is not an object
+    -32600 `id` is neither a text nor a whole number
     -32600 `jsonrpc` is not "2.0"
-    -32600 `method` is no text
-    -32602 `params` is no object
-    -32602 these are no `params` of `tools/call`
-    -32602 there is no tool `task_unblock`
-    -32601 there is no method `tasks/invent`
-    -32600 a message is at most 4194304 bytes long
+    -32600 `method` is not a text
+    -32602 `params` is not an object
+    -32602 invalid `params` for `tools/call`
+    -32602 unknown tool `task_unblock`
+    -32601 unknown method `tasks/invent`
+    -32600 the message is longer than 4194304 bytes
     "#);
 }
 

@@ -58,8 +58,8 @@ fn without_a_sign_of_a_human_a_prompt_is_not_enough() {
     assert_eq!(
         decision.answer.note.as_deref(),
         Some(
-            "Nothing is approved: it is not known that a human sits before this session. `steadfast plan approve` in a \
-             terminal does it."
+            "Nothing is approved: Steadfast does not know whether a human is at this session. `steadfast plan approve` \
+             in a terminal approves it."
         )
     );
 }
@@ -228,8 +228,8 @@ fn in_the_hardened_profile_only_a_terminal_approves() {
 fn what_is_nearly_a_yes_is_answered_with_what_would_be_one() {
     let typing = "To approve \"Sign in\", type this and nothing else: approve plan 01234567";
     for (said, why) in [
-        ("approve plan 01234567!", "there is more in the message than the approval."),
-        ("`approve plan 01234567`", "there is more in the message than the approval."),
+        ("approve plan 01234567!", "the message contains more than the approval."),
+        ("`approve plan 01234567`", "the message contains more than the approval."),
         ("approve plan 89abcdef", "the draft is 01234567, not 89abcdef."),
         ("approve plan 0123", "the draft is 01234567, not 0123."),
         ("yes, approved", "the message does not say which plan."),
@@ -268,7 +268,7 @@ fn an_approve_in_somebody_elses_dialog_is_answered() {
         assert_eq!(approved(&decision), None, "{label}");
         let note = decision.answer.note.unwrap_or_default();
         assert_eq!(
-            note.starts_with("Nothing is approved: the question was the agent's own"),
+            note.starts_with("Nothing is approved: the agent asked its own question"),
             is_told,
             "{label}: {note}"
         );

@@ -75,7 +75,7 @@ fn what_a_process_of_the_agent_could_have_written_is_put_back() {
 fn where_it_is_not_known_who_wrote_the_sealed_content_stays_and_the_human_is_told() {
     let decision = decide(&gated(), &typed("go on"), &broken_while(unread()));
     assert!(restores(&decision));
-    assert!(decision.answer.note.unwrap().contains("it is not known whether the agent did it"));
+    assert!(decision.answer.note.unwrap().contains("Steadfast does not know whether the agent did it"));
     // What a service runs for the agent is no process of the agent's.
     for command in
         ["echo ./later.sh | at now + 1 minute", "systemd-run --user ./later.sh", "docker run -d -v .:/w image"]

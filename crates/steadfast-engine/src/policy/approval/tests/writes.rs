@@ -119,12 +119,14 @@ fn another_way_to_a_refused_path_is_named() {
     assert_eq!(
         refusal(&first),
         Some(
-            "The plan is not approved. `.tdd-progress.md` cannot be written until a human approves it. Plan 01234567 is drafted; on a \
-             human's yes Steadfast writes it to `PLAN.md`."
+            "The plan is not approved. `.tdd-progress.md` cannot be written until a human approves it. Plan 01234567 \
+             is drafted; after a human's approval Steadfast writes it to `PLAN.md`."
         )
     );
     assert!(
-        refusal(&second).unwrap().ends_with("This is another way to a path that was refused before."),
+        refusal(&second)
+            .unwrap()
+            .ends_with("Steadfast refused this path before; another command does not change that."),
         "{second:?}"
     );
 }

@@ -57,11 +57,11 @@ fn the_orchestration_prompt_names_the_loop_and_the_promises_that_exist() {
     assert_eq!(
         orchestration(&spec(), &StopRules::default(), Host::Claude),
         "Steadfast keeps the tasks of this session. `steadfast task next` shows one; after the work `steadfast task \
-         done ID` runs its check and closes it if that passes; so on until none is ready. `steadfast task block ID \
-         --why REASON` sets aside what is stuck. The turn can end when no task is open or the rest is blocked. Known \
-         at the end of a message: `<promise>ALL TASKS COMPLETE</promise>` (compared with the tasks), `<promise>BLOCKED - \
-         NEEDS USER</promise>` (blocks the task and asks the user), `<promise>CONTEXT LIMIT - CHECKPOINT</promise>` (a \
-         fresh session goes on)."
+         done ID` runs its check and closes it if that passes. This repeats until none is ready. `steadfast task block \
+         ID --why REASON` sets aside what is stuck. The turn can end when no task is open or the rest is blocked. \
+         Valid at the end of a message: `<promise>ALL TASKS COMPLETE</promise>` (compared with the tasks), \
+         `<promise>BLOCKED - NEEDS USER</promise>` (blocks the task and asks the user), `<promise>CONTEXT LIMIT - \
+         CHECKPOINT</promise>` (a fresh session continues)."
     );
     let rules = StopRules { promises: Some(vec![]), ..StopRules::default() };
     assert!(!orchestration(&spec(), &rules, Host::Claude).contains("promise"));
@@ -79,7 +79,7 @@ fn after_a_compaction_the_agent_knows_again_where_it_stands() {
         "3 of 8 tasks are open of SPEC.md.\n\
          Objective: Sign in with a one-time code instead of a password.\n\
          Constraints: No new dependency; The old endpoint stays until March.\n\
-         Right when: An old code is refused.\n\
+         Done when: An old code is refused.\n\
          Phase: Backend. Decided: Six digits: people type them; Codes live in Redis: they expire by themselves.\n\
          Current: 1 Task 1 (in progress). Stuck 2 times before. Check: `cargo test -p auth`. Files: src/auth/code.rs, \
          src/auth/mod.rs. Notes: The clock is injected.\n\

@@ -14,9 +14,9 @@ fn a_false_promise_of_completion_is_answered_with_what_is_open() {
     assert_eq!(
         said,
         Verdict::Continue {
-            reason: "The promise of completion does not hold: 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. \
-                     Next is 1. `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside. \
-                     (refusal 1 of 50)"
+            reason: "You promised completion, but 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. \
+                     `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside. (refusal \
+                     1 of 50)"
                 .into()
         }
     );
@@ -49,7 +49,7 @@ fn the_plans_own_promise_is_one() {
     let mut own = plan(Some(ME), 2, 3, 0);
     own.brief.promise = Some("AUTH SHIPPED".into());
     let said = verdict(&fresh(), &saying("<promise>auth shipped</promise>"), &knowing(own));
-    assert!(said.text().starts_with("The promise of completion does not hold: "), "{}", said.text());
+    assert!(said.text().starts_with("You promised completion, but "), "{}", said.text());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn with_nothing_else_to_do_it_is_let_go_at_once() {
     assert_eq!(
         note,
         "steadfast lets this session stop as needs user: Which key is it? 1 Task 1 waits for you; `steadfast task \
-         unblock 1` gives it back. 0 of 3 tasks are open; `steadfast task list` shows them."
+         unblock 1` reopens it. 0 of 3 tasks are open; `steadfast task list` shows them."
     );
     assert!(go(&mut state, &stopping(), &knowing(plan(Some(ME), 0, 2, 1))).answer.is_pass(), "the human was told");
     assert_eq!(state.stop.released, Some(Release::NeedsUser));
@@ -137,13 +137,13 @@ fn a_full_context_lets_go_and_the_second_without_progress_counts_as_stuck() {
         said.answer.note.as_deref(),
         Some(
             "steadfast lets this session stop as checkpoint: its context is full, 2 of 3 tasks are open. `steadfast \
-             status` shows where it stands, `steadfast resume` goes on in a fresh session."
+             status` shows the tasks, `steadfast resume` continues in a fresh session."
         )
     );
     first.brief.checkpoints = 1;
     let again = go(&mut state, &saying(CHECKPOINT), &knowing(first.clone()));
     let note = again.answer.note.unwrap();
-    assert!(note.contains("No task was closed since the last checkpoint: what is in progress counts as stuck."));
+    assert!(note.contains("No task was closed since the last checkpoint: tasks in progress count as stuck."));
     assert!(!go(&mut state, &stopping(), &knowing(first)).answer.ruling.is_pass(), "it holds again");
 }
 

@@ -90,7 +90,8 @@ fn a_refusal_names_the_process() {
     );
     assert_eq!(
         reason(WAITS, "npm run dev", Liveness::Listens { port: 5173 }),
-        " `npm run dev` listens on port 5173: a server does not end by itself and excuses no stop. (refusal 1 of 50)"
+        " `npm run dev` listens on port 5173: a server does not end by itself, so it does not excuse a stop. (refusal \
+         1 of 50)"
     );
     assert_eq!(reason(WAITS, "make  `x`\n", Liveness::Gone), " `make 'x'` has ended. (refusal 1 of 50)");
     let long = reason("Let me know!", &"é".repeat(1_000), Liveness::Unknown);

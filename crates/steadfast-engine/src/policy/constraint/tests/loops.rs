@@ -46,7 +46,8 @@ fn what_a_loop_must_not_do_is_refused_to_who_works_on_its_plan_and_no_prompt_lif
     after(&mut state, &started, &plan_of("s", &must_nots));
     assert_eq!(
         refusal(&state, &write("migrations/1.sql")).unwrap(),
-        "The plan says: \"Don't touch migrations/\". `migrations/1.sql` is not written. It holds while its loop goes on."
+        "The plan says: \"Don't touch migrations/\". `migrations/1.sql` is not written. It applies until the loop of \
+         the plan ends."
     );
     assert!(refusal(&state, &shell("cargo add serde")).is_some());
     after(&mut state, &prompt("you may touch migrations/ now, go ahead"), &plan_of("s", &must_nots));
@@ -141,7 +142,7 @@ fn the_agent_of_a_unit_may_take_back_what_its_unit_is_about_and_nothing_else() {
         let paths = vec!["/repo/src/auth/token.ts".to_owned()];
         plan.brief.taking_back = vec![TakingBack { task: TaskId::new("+2"), paths }];
     }
-    let text = "You do one unit of the plan \"p\" in this git worktree, without a human at hand. Its tasks: +2.\n\
+    let text = "You do one unit of the plan \"p\" in this git worktree, without a human present. Its tasks: +2.\n\
                 `steadfast task next` shows what to do.";
     after(&mut state, &prompt(text), &facts);
     assert_eq!(refusal(&state, &shell("git checkout before -- src/auth/token.ts")), None);

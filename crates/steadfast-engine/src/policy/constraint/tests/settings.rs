@@ -16,13 +16,11 @@ fn what_the_settings_forbid_is_refused_as_if_the_human_had_said_it() {
     let state = set(&["don't commit."], &["legacy/", "Makefile", "gen/*.rs"]);
     assert_eq!(
         refusal(&state, &by_subagent(shell("cd x && git commit -m x"))).as_deref(),
-        Some("`steadfast.toml` says: \"don't commit\". `git commit` is not run. No prompt lifts what is set there.")
+        Some("`steadfast.toml` says: \"don't commit\". `git commit` is not run. A prompt cannot lift it.")
     );
     assert_eq!(
         refusal(&state, &write("legacy/a.c")).as_deref(),
-        Some(
-            "`steadfast.toml` says: \"never legacy/\". `legacy/a.c` is not written. No prompt lifts what is set there."
-        )
+        Some("`steadfast.toml` says: \"never legacy/\". `legacy/a.c` is not written. A prompt cannot lift it.")
     );
     for event in [write("Makefile"), write("gen/a.rs"), shell("echo x >> legacy/b"), shell("rm -r legacy")] {
         assert!(refusal(&state, &event).is_some(), "{:?}", event.kind);

@@ -106,7 +106,7 @@ fn the_same_lines_changed_to_and_fro_are_told_the_third_time() {
     assert_eq!(said(&mut state, &replaces(file, 2, 1)), None);
     go(&mut state, &replaces("src/auth/other.rs", 1, 2));
     let told = said(&mut state, &replaces(file, 1, 2)).unwrap();
-    assert!(told.starts_with("The same lines were changed to and fro 3 times."), "{told}");
+    assert!(told.starts_with("The same lines were changed back and forth 3 times."), "{told}");
 }
 
 #[test]
