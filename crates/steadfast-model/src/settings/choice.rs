@@ -54,6 +54,7 @@ labels! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum TaskSource {
+        /// Plans and added tasks in Steadfast.
         #[default]
         Native = "native",
         /// The issues that `bd` or `br` lists.
