@@ -139,7 +139,7 @@ fn a_check_in_the_sandbox_ends_with_its_supervisor(program: &Program) {
         left => Err(format!("{left:?}")),
     });
     let run = running.finish();
-    assert!(run.told().last().unwrap().contains("did not get to its end"), "{:?}", run.told());
+    assert!(run.told().last().unwrap().contains("did not finish"), "{:?}", run.told());
     assert_eq!(scene.tasks(), ["pending"]);
 }
 

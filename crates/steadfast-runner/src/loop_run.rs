@@ -223,7 +223,7 @@ pub fn begin(
     }
     if begun.looped.is_unclear() {
         let Some(why) = &wishes.overridden else { return Err(RunError::NotClear(Box::new(begun))) };
-        begun.looped = loops.take_as_it_is(&begun.looped, why)?;
+        begun.looped = loops.override_unclear(&begun.looped, why)?;
     }
     drop(loops);
     drive(repository, settings, wishes.limits, begun.looped.id, ready, stop, console)

@@ -1,4 +1,4 @@
-//! On whose behalf a command runs: a human at a terminal, or an agent inside a tool call.
+//! The caller of a command: a human at a terminal, or an agent inside a tool call.
 
 use steadfast_hook::host_above;
 use steadfast_model::{AddedBy, AgentId, Claim, SessionId};
@@ -15,9 +15,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The host says it by its environment, the pre-tool hook of this very call left a claim, or a host stands above
-    /// this process. `words` are what the command was called with, to tell its claim from that of a call running beside
-    /// it. An environment can be emptied; an ancestor cannot be changed.
+    /// The caller is an agent if the host says so in the environment, if the pre-tool hook of this call left a claim,
+    /// or if a host is an ancestor of this process. `words` are the arguments of the command, to tell its claim from
+    /// that of a call that runs at the same time. An agent can empty the environment, but it cannot change its
+    /// ancestors.
     pub fn of(place: Option<&Place>, environment: &Environment, words: &str) -> Self {
         let named = environment.session.clone();
         let claim = place.and_then(|place| find_claim(place, named.as_ref(), words, environment.now()));
@@ -31,8 +32,8 @@ impl Caller {
         Self { by: AddedBy::Human, session: None, agent: None }
     }
 
-    /// A tool call over MCP is an agent's. The environment names the session that the server was started in, which may
-    /// have ended since (`/clear`): only the claim says whose call it is.
+    /// The caller of a tool call over MCP, always an agent. The environment names the session in which the server was
+    /// started, which may have ended since (`/clear`), so only the claim tells the session.
     pub fn behind(claim: Option<Claim>) -> Self {
         let (session, agent) = claim.map_or((None, None), |Claim { session, agent, .. }| (Some(session), agent));
         Self { by: AddedBy::Agent, session, agent }

@@ -1,4 +1,4 @@
-//! Removes what sessions left behind long ago.
+//! Removes data of old sessions.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,18 +13,18 @@ use crate::Repository;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Which sessions go.
+/// Options of [`clean`].
 #[derive(Clone, Copy, Debug)]
 pub struct Cleaning {
-    /// How long ago a session did something last. None: what the settings say.
+    /// Remove sessions that had no event for this many days. `None`: as the settings say.
     pub older_than_days: Option<u32>,
-    /// Only count.
+    /// Count, but remove nothing.
     pub dry_run: bool,
-    /// Sessions with damaged lines too.
+    /// Remove sessions with damaged lines too.
     pub damaged: bool,
 }
 
-/// What went, and what is kept although it is old.
+/// The result: data that was removed, and old data that was kept.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     pub days: u32,
@@ -34,14 +34,15 @@ pub struct Cleaned {
     pub claims: usize,
     pub logs: usize,
     pub bytes: u64,
+    /// Sessions kept because of damaged lines.
     pub damaged: usize,
-    /// At a closed gate.
+    /// Sessions kept because of a closed gate.
     pub gated: usize,
     /// Sessions that could not be removed.
     pub failed: Vec<(SessionId, SessionError)>,
 }
 
-/// Why nothing more was removed.
+/// The reason why the removal stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum CleanError {
     #[error(transparent)]
@@ -71,9 +72,9 @@ pub fn clean(repository: &Repository, asked: Cleaning) -> Result<Cleaned, CleanE
         sweep_removed(place)?;
     }
     let mut cleaned = Cleaned { days, ..Cleaned::default() };
-    cleaned.take_sessions(place, keep, now, asked.dry_run);
+    cleaned.remove_sessions(place, keep, now, asked.dry_run);
     let folders: Vec<_> = SessionFiles::folders(place).iter().map(|files| files.session().clone()).collect();
-    // What an earlier run left halfway has no files any more.
+    // Sessions that an earlier run removed only in part: they are in the ledger, but have no files.
     let without_files = ledger.silent_since(keep.heard_since)?.into_iter().filter(|id| !folders.contains(id));
     let new: Vec<_> = without_files.filter(|id| !cleaned.sessions.contains(id)).collect();
     cleaned.sessions.extend(new);
@@ -85,7 +86,7 @@ pub fn clean(repository: &Repository, asked: Cleaning) -> Result<Cleaned, CleanE
         let forgotten = ledger.forget(&cleaned.sessions)?;
         sweep_removed(place)?;
         if forgotten.sessions > 0 {
-            // Room that could not be given back is used again.
+            // If compacting fails, SQLite uses the free space again later.
             let _ = ledger.compact();
         }
         forgotten.lines
@@ -93,18 +94,18 @@ pub fn clean(repository: &Repository, asked: Cleaning) -> Result<Cleaned, CleanE
     cleaned.bytes += before.saturating_sub(database_bytes(ledger.path()));
     drop(ledger);
 
-    cleaned.claims = cleaned.take_files(claims, asked.dry_run)?;
-    cleaned.logs = cleaned.take_files(sized([rotated_log(place)]), asked.dry_run)?;
+    cleaned.claims = cleaned.remove_files(claims, asked.dry_run)?;
+    cleaned.logs = cleaned.remove_files(sized([rotated_log(place)]), asked.dry_run)?;
     Ok(cleaned)
 }
 
 impl Cleaned {
-    fn take_sessions(&mut self, place: &Place, keep: Keep, now: Millis, dry_run: bool) {
+    fn remove_sessions(&mut self, place: &Place, keep: Keep, now: Millis, dry_run: bool) {
         for files in SessionFiles::folders(place) {
             let id = files.session();
-            let stands = |gate: GateState| gate.expires_at.is_none_or(|at| now < at);
-            let remembers = files.peek().and_then(|state| state.gate).is_some_and(stands);
-            if remembers || gate_of(place, &GateScope::Session(id.clone())).is_some() {
+            let is_closed = |gate: GateState| gate.expires_at.is_none_or(|at| now < at);
+            let has_gate = files.peek().and_then(|state| state.gate).is_some_and(is_closed);
+            if has_gate || gate_of(place, &GateScope::Session(id.clone())).is_some() {
                 self.gated += usize::from(matches!(files.try_remove(keep), Ok(Removal::Removed(_))));
                 continue;
             }
@@ -116,14 +117,14 @@ impl Cleaned {
                 }
                 Ok(Removal::Living) => {}
                 Ok(Removal::Damaged) => self.damaged += 1,
-                // One that cannot be removed is no reason to keep the others.
+                // A session that cannot be removed does not stop the others.
                 Err(error) => self.failed.push((id.clone(), error)),
             }
         }
     }
 
-    /// How many files there are.
-    fn take_files(&mut self, files: Vec<(PathBuf, u64)>, dry_run: bool) -> Result<usize, CleanError> {
+    /// Returns the number of files.
+    fn remove_files(&mut self, files: Vec<(PathBuf, u64)>, dry_run: bool) -> Result<usize, CleanError> {
         self.bytes += files.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let count = files.len();
         for (path, _) in files.into_iter().filter(|_| !dry_run) {
@@ -138,12 +139,12 @@ impl Cleaned {
     }
 }
 
-/// Those of these files that are there, with their length.
+/// The paths that exist, with the size of each file.
 fn sized(paths: impl IntoIterator<Item = PathBuf>) -> Vec<(PathBuf, u64)> {
     paths.into_iter().filter_map(|path| fs::metadata(&path).ok().map(|file| (path, file.len()))).collect()
 }
 
-/// The database with what is not yet in its file.
+/// The size of the database file and its write-ahead log.
 fn database_bytes(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

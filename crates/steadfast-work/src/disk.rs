@@ -1,9 +1,9 @@
-//! Room on a disk.
+//! Free space on a disk.
 
 use std::io;
 use std::path::Path;
 
-/// Less than this, and a worktree or the ledger is soon torn.
+/// With less free space, writing a worktree or the ledger is likely to fail halfway.
 pub const LEAST_FREE: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Room {
     NearlyFull,
 }
 
-/// How much room there is where a folder lies.
+/// Checks the free space of the disk that a folder is on.
 pub fn room(folder: &Path) -> io::Result<Room> {
     let space = rustix::fs::statvfs(folder)?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);

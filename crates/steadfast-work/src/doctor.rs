@@ -1,4 +1,4 @@
-//! Looks at everything that has to be right and says what is not. What it looks for is in the table [`checks::CHECKS`].
+//! `steadfast doctor`: runs every check in the table [`checks::CHECKS`] and reports what is wrong.
 
 mod checks;
 mod finding;
@@ -17,13 +17,13 @@ use crate::{Environment, Repository};
 use checks::CHECKS;
 pub use finding::{Diagnostic, DiagnosticSeverity};
 
-/// What every check looks at: the repository as it was set up, and the settings of the hosts.
+/// Input of every check: the repository as it is set up, and the settings of the hosts.
 #[derive(Debug)]
 pub struct Installation {
     now: Millis,
     setup: Setup,
     repository: Repository,
-    /// The strongest of each host first.
+    /// Settings files; for each host, the one with the highest precedence first.
     files: Vec<HooksFile>,
     codex: Vec<CodexConfig>,
     /// Settings that could not be read.
@@ -42,26 +42,26 @@ pub enum FixError {
     Gate(#[from] std::io::Error),
     #[error("{}", .0.join("; "))]
     NotRestored(Vec<String>),
-    #[error("`HOME` is not set")]
+    #[error("`HOME` is not set, so the approval key cannot be found")]
     NoHome,
-    #[error("`{}`: {source}", path.display())]
+    #[error("cannot change the permissions of `{}`: {source}", path.display())]
     Key { path: PathBuf, source: std::io::Error },
     #[error("cannot {what} `{}`: {source}", path.display())]
     File { what: &'static str, path: PathBuf, source: std::io::Error },
 }
 
-/// What was found, and which findings were fixed before.
+/// The findings, and the fixes that were tried before.
 #[derive(Debug, Default)]
 pub struct Examined {
     pub findings: Vec<Diagnostic>,
-    /// The code of each finding with the fix that was tried.
+    /// The code of each finding that had a fix, with the result of that fix.
     pub fixes: Vec<(&'static str, Result<String, FixError>)>,
 }
 
 /// Runs every check in the repository of this environment. `stop_block_cap` is the cap that the environment sets for
-/// Claude Code. With `fix`, what can be fixed without a loss is fixed.
+/// Claude Code. With `fix`, findings that can be fixed without losing anything are fixed.
 pub fn examine(mut setup: Setup, environment: Environment, stop_block_cap: Option<u64>, fix: bool) -> Examined {
-    // Outside git a folder above may be the one that was set up.
+    // Outside git, a parent folder may be the one that was set up.
     let Some(place) = Place::find(&setup.place.root, environment.user_state.as_deref()) else {
         return Examined { findings: vec![checks::not_set_up(&setup.place)], ..Examined::default() };
     };
@@ -101,12 +101,11 @@ impl Installation {
         &self.setup.place
     }
 
-    /// The files of one host.
     fn files_of(&self, host: Host) -> impl Iterator<Item = &HooksFile> {
         self.files.iter().filter(move |file| file.host == host)
     }
 
-    /// Every way in which a host is wired, once.
+    /// Every wiring of every host, each once.
     fn wired(&self) -> Vec<Wired<'_>> {
         self.files.iter().flat_map(HooksFile::wired).collect()
     }
@@ -122,13 +121,13 @@ impl Installation {
         files.filter_map(|files| files.peek().map(|state| (files, state))).collect()
     }
 
-    /// The program a host starts for one of its wirings.
+    /// The path of the program that a host starts for one of its wirings.
     fn resolve(&self, program: &str) -> Option<PathBuf> {
         install::resolve(program, &self.setup.install.homes, &self.setup.install.root)
     }
 }
 
-/// Whether other users of this machine may read a file or enter a folder.
+/// Returns true if other users of this machine may read a file or enter a folder.
 fn is_open(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::symlink_metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)

@@ -4,35 +4,35 @@ use std::path::PathBuf;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 
-/// To an agent of a run: the file that is there once the run has spent its budget.
+/// Set for an agent of a run: the path of a file that exists once the run has spent its budget.
 pub const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
 
-/// To a supervisor: what its check is confined to. Empty is the same as absent.
+/// Set for a supervisor: the sandbox of its check. Empty is the same as absent.
 pub const SANDBOX: &str = "STEADFAST_SANDBOX";
 
-/// To the command that refines a goal: a session that it starts is not refined in its turn.
+/// Set for the command that refines a goal, so that a session it starts is not refined in turn.
 pub const REFINING: &str = "STEADFAST_REFINING";
 
-/// What this process knows of where it runs. The binary reads it from its environment.
+/// Facts about this process and its surroundings. The binary reads them from its environment.
 #[derive(Clone, Debug)]
 pub struct Environment {
     pub clock: fn() -> Millis,
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
-    /// Where the hosts keep what is the user's, skills among it.
+    /// The folders in which the hosts keep the user's own things, such as skills.
     pub homes: Option<Homes>,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub path: Option<OsString>,
-    /// Where state is kept that belongs to no repository.
+    /// The folder for state that belongs to no repository.
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
-    /// The session this process runs in, if the host says so.
+    /// The session of this process, if the host names it.
     pub session: Option<SessionId>,
-    /// Whether a host says that its agent started this process.
+    /// True if a host says that its agent started this process.
     pub inside_agent: bool,
-    /// The task whose check this process runs in.
+    /// The task whose check started this process.
     pub check: Option<String>,
-    /// Whether an agent of a run started this process.
+    /// True if an agent of a run started this process.
     pub in_run: bool,
 }
 

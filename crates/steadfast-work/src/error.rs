@@ -5,7 +5,7 @@ use steadfast_store::ledger::LedgerError;
 use crate::tracker::TrackerError;
 use crate::{ApprovalError, DecisionError, GateError, LoopError, PlanError, RepositoryError, SpecError, TaskError};
 
-/// Why something was not done.
+/// The error of an operation in this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     #[error(transparent)]
@@ -22,8 +22,8 @@ pub enum WorkError {
     Loop(#[from] LoopError),
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A list that is kept elsewhere, by its name.
-    #[error("{name} could not be read: {source}")]
+    /// An external task list, by its name.
+    #[error("cannot read {name}: {source}")]
     Tracker { name: String, source: TrackerError },
     #[error(transparent)]
     Repository(#[from] RepositoryError),
@@ -36,20 +36,20 @@ pub enum WorkError {
     Session(#[from] EventError),
 }
 
-/// What kind of no an error is.
+/// The kind of an error. The binary chooses the exit code by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A rule forbids it to this caller.
+    /// A rule forbids the operation to this caller.
     Refused,
-    /// Only a human can go on.
+    /// Only a human can continue.
     NeedsHuman,
-    /// What was named is not there.
+    /// The named thing does not exist.
     NotFound,
-    /// It does not fit what is there now: an open task is in the way, a check has failed.
+    /// The operation does not fit the current state: an open task is in the way, a check failed.
     State,
-    /// What was asked for cannot be understood.
+    /// The input is invalid.
     Input,
-    /// The ledger, the disk, git or the configuration failed. It says nothing about the work.
+    /// The ledger, the disk, git or the configuration failed. It says nothing about the work itself.
     Infrastructure,
 }
 
@@ -112,7 +112,7 @@ impl From<&LedgerError> for Cause {
     }
 }
 
-/// An error with all its causes in one line, each said once: some have their cause in their own words.
+/// Joins an error and its causes in one line. Leaves out causes that the text contains already.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

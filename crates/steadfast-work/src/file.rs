@@ -1,4 +1,4 @@
-//! Files of the user: replaced in one step, so that no failure leaves half of one, and where a link leads.
+//! Files of the user: replaces each in one step, so that a failure never leaves half a file, and follows links.
 
 use std::fs;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use steadfast_system::Access;
 
-/// Replaces a file or makes it, with the folders above it. What was there keeps its permissions.
+/// Replaces or creates a file, with the folders above it. An existing file keeps its permissions.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // People keep such files elsewhere.
+    // The path may be a link to a file elsewhere, such as in a dotfiles repository.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     steadfast_system::replace(&path, bytes, Access::Kept)
 }
 
-/// Keeps a folder of rendered files out of everybody's commits. An empty file was left by a process that was killed.
+/// Keeps a folder of rendered files out of commits. An empty `.gitignore` was left by a killed process and is replaced.
 pub fn ignore_all(folder: &Path) -> io::Result<()> {
     let ignore = folder.join(".gitignore");
     if fs::metadata(&ignore).is_ok_and(|file| file.len() > 0) {
@@ -38,7 +38,7 @@ mod tests {
         fs::write(&ignore, "").unwrap();
         ignore_all(&folder).unwrap();
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
-        // What somebody wrote there is theirs.
+        // The user's own content stays.
         fs::write(&ignore, "!decisions\n").unwrap();
         ignore_all(&folder).unwrap();
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "!decisions\n");

@@ -1,7 +1,6 @@
-//! What the policies said, as of now: from the ledger, and from the journals where they are not in it yet.
+//! The verdicts of the policies, up to date: from the ledger, and from journals that are not in the ledger yet.
 //!
-//! An agent in a sandbox cannot write the ledger, and a damaged one cannot be read: both are moments in which somebody
-//! wants to know why.
+//! An agent in a sandbox cannot write the ledger, and a damaged ledger cannot be read. Journals answer in both cases.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,26 +12,26 @@ use steadfast_store::{Line, SessionFiles, read_lines};
 
 use crate::Repository;
 
-/// A session's name is not cut shorter than this.
+/// A shortened session id has at least this many characters.
 const SHORT: usize = 8;
 
 #[derive(Debug)]
 pub struct History {
     pub repository: Repository,
-    /// None: it cannot be read.
+    /// `None` if the ledger cannot be read.
     pub ledger: Option<Ledger>,
-    /// Why it cannot be read.
+    /// The error that reading the ledger gave.
     pub unread: Option<LedgerError>,
 }
 
-/// Why a session cannot be looked up.
+/// The reason why a session cannot be looked up.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    #[error("more than one session begins with `{beginning}`: `{one}`, `{other}`{}", if *are_more { ", …" } else { "" })]
+    #[error("more than one session starts with `{beginning}`: `{one}`, `{other}`{}", if *are_more { ", …" } else { "" })]
     Ambiguous { beginning: String, one: SessionId, other: SessionId, are_more: bool },
-    #[error("there is no session `{0}` in this repository")]
+    #[error("this repository has no session `{0}`")]
     NoSession(String),
 }
 
@@ -45,24 +44,24 @@ impl History {
         Self { repository, ledger, unread }
     }
 
-    /// Newest first.
+    /// The matching lines of all sessions, newest first.
     pub fn lines(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let mut sessions = SessionFiles::all(&self.repository.place);
         sessions.retain(|files| filter.session.as_ref().is_none_or(|session| session == files.session()));
         self.of(&sessions, filter)
     }
 
-    /// Brings a journal into the ledger. What cannot be is read from the journal.
+    /// Drains a journal into the ledger. If that fails, its lines are read from the journal.
     pub fn catch_up(&mut self, files: &SessionFiles) {
         if let Some(ledger) = &mut self.ledger {
             let _ = drain(files, ledger);
         }
     }
 
-    /// What was said, with the journals of these sessions.
+    /// The matching lines of these sessions.
     pub fn of(&self, sessions: &[SessionFiles], filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let mut lines = Vec::new();
-        // Journals first: what another process drains meanwhile is then there twice, not missing.
+        // Journals first: a line that another process drains meanwhile is then found twice, and not missed.
         for files in sessions {
             lines.extend(self.undrained(files)?.into_iter().filter(|line| filter.takes(line)));
         }
@@ -75,13 +74,13 @@ impl History {
         Ok(lines)
     }
 
-    /// The last line of a session that [`Self::lines`] knows.
+    /// The number of the last line of a session that [`Self::lines`] knows.
     pub fn end(&self, files: &SessionFiles) -> Result<u64, LedgerError> {
         let (drained, lines) = self.behind_ledger(files)?;
         Ok(lines.last().map_or(drained, |line| line.sequence))
     }
 
-    /// The session that is meant by its id or the beginning of it.
+    /// The session with this id, or the only one whose id starts with it.
     pub fn session(&self, beginning: &str) -> Result<SessionId, HistoryError> {
         let mut known: BTreeSet<SessionId> = match &self.ledger {
             Some(ledger) => ledger.sessions()?.into_iter().map(|row| row.id).collect(),
@@ -116,14 +115,14 @@ impl History {
             .collect())
     }
 
-    /// How far a journal is drained, and its lines behind that.
+    /// The last drained line number of a journal, and the lines after it.
     fn behind_ledger(&self, files: &SessionFiles) -> Result<(u64, Vec<Line>), LedgerError> {
         let cursor = match &self.ledger {
             Some(ledger) => ledger.drained(files.session())?,
             None => None,
         };
         let (offset, sequence) = cursor.map_or((0, 0), |cursor| (cursor.offset, cursor.sequence));
-        // A journal that cannot be read is the drain's to report.
+        // `drain` reports a journal that cannot be read.
         let (first, mut lines) = read_lines(files.dir(), offset).unwrap_or_default();
         if cursor.is_some_and(|cursor| cursor.file_start != first) {
             (_, lines) = read_lines(files.dir(), 0).unwrap_or_default();
@@ -137,7 +136,7 @@ fn newest_first(line: &HistoryLine) -> impl Ord + use<'_> {
     (Reverse(line.at), Reverse(line.sequence), &line.session, &line.policy)
 }
 
-/// How many characters of these sessions' names tell them apart.
+/// The number of leading characters that tell these session ids apart.
 pub fn short_length<'a>(sessions: impl IntoIterator<Item = &'a SessionId>) -> usize {
     let names: BTreeSet<&str> = sessions.into_iter().map(SessionId::as_str).collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(SHORT);
@@ -146,7 +145,7 @@ pub fn short_length<'a>(sessions: impl IntoIterator<Item = &'a SessionId>) -> us
         .unwrap_or(longest.max(SHORT))
 }
 
-/// The first characters of a name.
+/// The first characters of a session id.
 pub fn cut(name: &str, length: usize) -> &str {
     name.char_indices().nth(length).map_or(name, |(end, _)| &name[..end])
 }

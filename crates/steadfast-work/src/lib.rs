@@ -1,11 +1,13 @@
-//! What Steadfast does with tasks, plans, gates, decisions, loops and trackers. Commands, the MCP server and runs call it.
+//! Operations on tasks, plans, gates, decisions, loops and trackers, for the commands, the MCP server and runs.
 //!
-//! [`TaskList`] is the tasks of one worktree: a task is started, closed by its check, blocked; its plan is loaded, proposed
-//! and approved; its gate is closed and opened. [`loops`] takes a request through its stages. [`tracker`] follows a list
-//! that is kept elsewhere. [`Caller`] says on whose behalf it happens.
+//! - [`TaskList`] has the tasks of one worktree: it starts, checks, closes and blocks them, loads and proposes plans,
+//!   and opens and closes the plan gate. Start reading here.
+//! - [`loops`] takes a request through the stages of a loop, and [`tracker`] follows an external task list.
+//! - [`doctor`], [`why`], [`replay`], [`setup`] and [`clean`] do the work of the commands with these names.
+//! - [`Caller`] tells whether a human or an agent made the call.
 //!
-//! It prints nothing, reads no environment and knows no exit code: [`Environment`] is what the process knows, and
-//! [`WorkError::cause`] says what kind of no an error is.
+//! The crate prints nothing, reads no environment variables and knows no exit codes: [`Environment`] has facts about
+//! the process, and [`WorkError::cause`] tells the kind of an error.
 
 mod caller;
 pub mod clean;

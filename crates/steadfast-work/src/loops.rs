@@ -1,6 +1,6 @@
-//! The loop of this checkout: what each stage does, for the commands and for a run.
+//! The loop of a checkout, and the work of each stage, for the commands and for a run.
 //!
-//! Every function here reads and writes the ledger and the pages of the loop, and says nothing: who called says it.
+//! The functions here read and write the ledger and the pages of the loop. They print nothing; the caller does.
 
 mod error;
 mod page;
@@ -24,10 +24,10 @@ use crate::error::WorkError;
 use crate::repository::Repository;
 use crate::task_list::stated_checks;
 
-/// Git answers such a question at once, or not at all.
+/// Git needs far less for such a question.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many learnings are shown: they are read before anything begins.
+/// Limit of learnings that are shown. They are read before the work begins, so they are few.
 const RECALLED: usize = 5;
 
 /// The loops of a checkout.
@@ -38,13 +38,13 @@ pub struct Loops<'a> {
     worktree: String,
 }
 
-/// What a start came to.
+/// The result of starting a loop.
 #[derive(Debug)]
 pub struct StartedLoop {
     pub looped: Loop,
     pub judged: AssessedRequest,
     pub recalled: Vec<Recalled>,
-    /// One that waited for a clearer request and was put away for this.
+    /// A loop that waited for a clearer request and was archived for this one.
     pub instead_of: Option<LoopId>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Loops<'a> {
         Ok(Self::with(repository, repository.ledger()?))
     }
 
-    /// The same for a command that has taken in the journals already.
+    /// The same for a command that has already drained the journals.
     pub fn as_they_are(repository: &'a Repository) -> Result<Self, WorkError> {
         Ok(Self::with(repository, repository.ledger_as_it_is()?))
     }
@@ -70,12 +70,12 @@ impl<'a> Loops<'a> {
         Ok(self.ledger.unfinished_loop(&self.worktree)?)
     }
 
-    /// The one that is not finished.
+    /// The unfinished loop.
     pub fn current(&self) -> Result<Loop, WorkError> {
         Ok(self.unfinished()?.ok_or(LoopError::None)?)
     }
 
-    /// The one that is not finished, else the last.
+    /// The unfinished loop, else the last one.
     pub fn last(&self) -> Result<Option<Loop>, WorkError> {
         match self.unfinished()? {
             Some(looped) => Ok(Some(looped)),
@@ -83,8 +83,8 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// Judges a request, recalls what has to do with it, and keeps both. A loop that only waited for a clearer request makes
-    /// way for it; any other refuses.
+    /// Scores a request, recalls related learnings, and saves both in a new loop. Archives a loop that only waited for
+    /// a clearer request; any other unfinished loop is an error.
     pub fn begin(&mut self, request: &Request) -> Result<StartedLoop, WorkError> {
         let judged = request.judge(Some(&self.ledger))?;
         let now = self.now();
@@ -96,26 +96,26 @@ impl<'a> Loops<'a> {
         let mut looped = Loop::new(new_id(&title, now), self.worktree.clone(), title, now);
         looped.spec.clone_from(&request.spec);
         looped.base = self.head();
-        // What the request itself forbids is kept from the start, whatever a spec says later.
+        // The must-nots of the request are saved from the start, whatever a spec says later.
         looped.asked = request.shape();
-        looped.asked.checks = stated_checks::frozen(&self.repository.place.root, &said_by_human(request));
+        looped.asked.checks = stated_checks::frozen(&self.repository.place.root, &stated_by_human(request));
         looped.scores = Some(judged.scores);
         let recalled = self.recall(request)?;
         looped.recall_surfaced = recalled.iter().filter_map(surfaced).collect();
-        // In one step: whoever is killed here leaves no loop that nobody judged.
+        // In one step, so that a process killed here leaves no loop without a score.
         self.ledger.create_loop(&looped)?;
         let looped = self.written(&looped.id)?;
         Ok(StartedLoop { looped, judged, recalled, instead_of: waiting.map(|looped| looped.id) })
     }
 
-    /// The commit of this checkout. None: there is none.
+    /// The commit of this checkout, if there is one.
     fn head(&self) -> Option<String> {
         let asked = GitCommand::at(&self.repository.place.root).call("rev-parse");
         let (code, commit) = asked.args(["--verify", "--quiet", "HEAD^{commit}"]).outcome(&[0, 1], PATIENCE).ok()?;
         (code == 0).then_some(commit)
     }
 
-    /// Learnings that have to do with a request, the nearest first.
+    /// Learnings related to a request, the closest first.
     pub fn recall(&self, request: &Request) -> Result<Vec<Recalled>, WorkError> {
         let query = Query { files: request.paths(), words: request.words(), limit: RECALLED, without: None };
         let mut found = self.ledger.recall(&query)?;
@@ -123,10 +123,10 @@ impl<'a> Loops<'a> {
         Ok(found)
     }
 
-    /// Keeps what a spec says of the result, beside what the request said.
+    /// Adds the shape of a spec to that of the request.
     pub fn shape(&mut self, looped: &Loop, request: &Request) -> Result<Loop, WorkError> {
         let mut kept = looped.asked.clone();
-        // What a spec says has to pass is kept with its plan, if a human loaded or approved that.
+        // The checks of a spec are saved with its plan, once a human has loaded or approved it.
         let Shape { criteria, must_nots, scope, verification, checks: _, not_executed } = request.shape();
         for (lines, more) in [
             (&mut kept.criteria, criteria),
@@ -145,7 +145,7 @@ impl<'a> Loops<'a> {
         self.written(&looped.id)
     }
 
-    /// One stage further, if all is there that the stage needs.
+    /// Moves the loop to a stage, if everything that the stage requires is there.
     pub fn advance(&mut self, looped: &Loop, to: Stage) -> Result<Loop, WorkError> {
         let now = self.now();
         let from = looped.stage;
@@ -162,17 +162,17 @@ impl<'a> Loops<'a> {
             Stage::Decompose => {}
             Stage::Executing => {
                 let plan = self.plan_for(looped)?;
-                let standing = LoopProgress::of(&self.ledger.tasks(&plan)?);
-                if from == Stage::Review && standing.is_over() {
+                let progress = LoopProgress::of(&self.ledger.tasks(&plan)?);
+                if from == Stage::Review && progress.is_over() {
                     return Err(LoopError::NothingOpen.into());
                 }
                 self.ledger.attach_plan(&looped.id, &plan, now)?;
             }
             Stage::Review => {
-                let standing = self.standing(looped)?;
-                if !standing.is_over() {
-                    let open = standing.all - standing.done - standing.blocked;
-                    return Err(LoopError::OpenTasks { open, all: standing.all }.into());
+                let progress = self.progress(looped)?;
+                if !progress.is_over() {
+                    let open = progress.all - progress.done - progress.blocked;
+                    return Err(LoopError::OpenTasks { open, all: progress.all }.into());
                 }
             }
             Stage::Complete => {
@@ -185,7 +185,7 @@ impl<'a> Loops<'a> {
         self.written(&looped.id)
     }
 
-    /// The plan that belongs to a loop: its own, that of its spec, or the one of this checkout.
+    /// The plan of a loop: its own, else that of its spec, else the one of this checkout.
     fn plan_for(&self, looped: &Loop) -> Result<PlanId, WorkError> {
         if let Some(plan) = &looped.plan {
             return Ok(plan.clone());
@@ -202,8 +202,8 @@ impl<'a> Loops<'a> {
         Ok(plan.id)
     }
 
-    /// A human takes a request that is not clear enough.
-    pub fn take_as_it_is(&mut self, looped: &Loop, why: &str) -> Result<Loop, WorkError> {
+    /// Continues with an unclear request because a human decided so.
+    pub fn override_unclear(&mut self, looped: &Loop, why: &str) -> Result<Loop, WorkError> {
         self.ledger.override_loop(&looped.id, why, self.now())?;
         self.written(&looped.id)
     }
@@ -217,7 +217,7 @@ impl<'a> Loops<'a> {
         Ok(self.ledger.reviews_of(&looped.id)?)
     }
 
-    pub fn standing(&self, looped: &Loop) -> Result<LoopProgress, WorkError> {
+    pub fn progress(&self, looped: &Loop) -> Result<LoopProgress, WorkError> {
         Ok(LoopProgress::of(&self.tasks(looped)?))
     }
 
@@ -231,22 +231,21 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// What takes it further.
+    /// The next step of the loop.
     pub fn next(&self, looped: &Loop) -> Result<NextStep, WorkError> {
-        Ok(next(looped, &self.reviews(looped)?, self.standing(looped)?))
+        Ok(next(looped, &self.reviews(looped)?, self.progress(looped)?))
     }
 
-    /// What the human's own words say has to pass: those of the request, and those of a spec that a human loaded or
-    /// approved.
+    /// The checks that the human stated: in the request, or in a spec that a human loaded or approved.
     pub fn stated_checks(&self, looped: &Loop) -> Result<Vec<StatedCheck>, WorkError> {
         stated_checks(&self.ledger, looped)
     }
 
     pub fn resume_text(&self, looped: &Loop) -> Result<String, WorkError> {
-        Ok(resume_text(looped, &self.reviews(looped)?, self.standing(looped)?))
+        Ok(resume_text(looped, &self.reviews(looped)?, self.progress(looped)?))
     }
 
-    /// As it is now, its pages written anew.
+    /// Writes the pages of a loop and returns its current state.
     pub fn written(&self, id: &LoopId) -> Result<Loop, WorkError> {
         let looped = self.ledger.find_loop(id)?;
         write(&self.repository.place, &self.ledger, &looped, self.now());
@@ -258,7 +257,7 @@ impl<'a> Loops<'a> {
     }
 }
 
-/// As [`Loops::stated_checks`], each command once.
+/// Like [`Loops::stated_checks`], each command once.
 pub fn stated_checks(ledger: &Ledger, looped: &Loop) -> Result<Vec<StatedCheck>, WorkError> {
     let mut checks = looped.asked.checks.clone();
     if let Some(plan) = &looped.plan {
@@ -271,8 +270,9 @@ pub fn stated_checks(ledger: &Ledger, looped: &Loop) -> Result<Vec<StatedCheck>,
     Ok(checks)
 }
 
-/// Those of a request's checks that a human stated. What an agent passes on counts where a human of its session said it.
-fn said_by_human(request: &Request) -> Vec<StatedCheck> {
+/// The checks of a request that a human stated. A check in an agent's request counts if a human of that session wrote
+/// the same command.
+fn stated_by_human(request: &Request) -> Vec<StatedCheck> {
     let checks = request.shape().checks;
     match &request.author {
         Author::Human => checks,
@@ -282,23 +282,23 @@ fn said_by_human(request: &Request) -> Vec<StatedCheck> {
     }
 }
 
-/// Writes the pages of the loop that is under way, if one is.
+/// Writes the pages of the unfinished loop, if there is one.
 pub fn refresh(place: &Place, ledger: &Ledger, now: Millis) {
     if let Ok(Some(looped)) = ledger.unfinished_loop(&place.worktree()) {
         write(place, ledger, &looped, now);
     }
 }
 
-/// A page that cannot be written holds nothing up: the ledger is the truth.
+/// A page that cannot be written stops nothing, because the ledger is the source of truth.
 fn write(place: &Place, ledger: &Ledger, looped: &Loop, now: Millis) {
     let reviews = ledger.reviews_of(&looped.id).unwrap_or_default();
     let tasks = looped.plan.as_ref().and_then(|plan| ledger.tasks(plan).ok()).unwrap_or_default();
     if let Err(error) = page::write(&place.root, looped, &reviews, &tasks) {
-        log_line(place, now, &format!("the pages of loop {}: {error}", looped.id));
+        log_line(place, now, &format!("cannot write the pages of loop {}: {error}", looped.id));
     }
 }
 
-/// What is kept of a memory that was shown.
+/// The text of a shown memory that the loop records.
 fn surfaced(recalled: &Recalled) -> Option<String> {
     match &recalled.memory {
         RecalledItem::Learning(learning) => Some(learning.text.clone()),
@@ -306,22 +306,22 @@ fn surfaced(recalled: &Recalled) -> Option<String> {
     }
 }
 
-/// Why a request is not run, and what would help.
+/// The error for an unclear request, with its score.
 pub fn unclear(looped: &Loop) -> LoopError {
     LoopError::Unclear { score: looped.scores.map_or(0, |scores| scores.spec) }
 }
 
-/// How a loop's autonomy is said.
+/// One line about the autonomy of a loop.
 pub fn how(autonomy: Autonomy) -> &'static str {
     match autonomy {
-        Autonomy::Tool => "tool: it goes on without a pause",
-        Autonomy::ToolReview => "tool-review: it pauses after each wave's review",
-        Autonomy::Colleague => "colleague: it pauses after each unit",
+        Autonomy::Tool => "tool: runs without a pause",
+        Autonomy::ToolReview => "tool-review: pauses after the review of each wave",
+        Autonomy::Colleague => "colleague: pauses after each unit",
         Autonomy::Blocked => "blocked until the request is clear",
     }
 }
 
-/// `l-1a2b3c4d`: of the moment, this process and the request.
+/// An id like `l-1a2b3c4d`, from the time, this process and the request.
 fn new_id(request: &str, now: Millis) -> LoopId {
     let (now, pid) = (now.0.to_le_bytes(), std::process::id().to_le_bytes());
     let hash = steadfast_model::fnv([now.as_slice(), &pid, request.as_bytes()]);

@@ -1,4 +1,4 @@
-//! What else belongs to a goal, as the user's command says it.
+//! Asks the user's command (`drift.refine`) for more paths and words of a session's goal.
 
 mod ask;
 
@@ -18,43 +18,43 @@ use crate::Repository;
 pub use ask::AskError;
 use ask::ask;
 
-/// The most of a prompt that the command is told, in characters.
+/// Length limit of the prompt that is sent to the command, in characters.
 const PROMPT: usize = 16_000;
 
-/// What git gets to list the tree: nobody waits.
+/// Time for git to list the tree. No user waits for it.
 const TREE: Duration = Duration::from_secs(10);
 
-/// Why a goal stays as the human said it.
+/// The reason why a goal was not refined.
 #[derive(Debug, thiserror::Error)]
 pub enum RefineError {
-    #[error("there is no such session here")]
+    #[error("there is no such session in this repository")]
     NoSession,
-    #[error("the prompt is not in the journal any more")]
+    #[error("the journal does not have the prompt any more")]
     NoPrompt,
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("the journal cannot be read: {0}")]
+    #[error("cannot read the journal: {0}")]
     Journal(std::io::Error),
     #[error(transparent)]
     Ask(#[from] AskError),
-    #[error("what the command said is not `{{\"scope\": [path], \"keywords\": [word]}}`: {0}")]
+    #[error("the answer of the command is not `{{\"scope\": [path], \"keywords\": [word]}}`: {0}")]
     Rubbish(serde_json::Error),
-    #[error("git does not say what is in the tree: {0}")]
+    #[error("git cannot list the files of the tree: {0}")]
     Tree(String),
     #[error(transparent)]
     Step(#[from] EventError),
 }
 
-/// What the command said. More than this is not looked at.
+/// The answer of the command. Other keys are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct Answer {
     scope: Vec<String>,
     keywords: Vec<String>,
 }
 
-/// Asks the user's command what else belongs to the goal of a session, and brings the answer into its journal. `number`
-/// is that of the prompt.
+/// Asks the user's command what else belongs to the goal of a session, and adds the answer to its journal. `number` is
+/// the number of the prompt.
 pub fn refine(repository: &Repository, session: &SessionId, number: u64, within: Duration) -> Result<(), RefineError> {
     let place = &repository.place;
     let files = SessionFiles::of(place, session);
@@ -64,12 +64,12 @@ pub fn refine(repository: &Repository, session: &SessionId, number: u64, within:
     let Some(goal) = state.goal.as_ref().filter(|_| state.prompts == number && !command.is_empty()) else {
         return Ok(());
     };
-    let told = json!({"prompt": prompt(&files)?, "goal": goal.text, "scope": goal.scope});
+    let question = json!({"prompt": prompt(&files)?, "goal": goal.text, "scope": goal.scope});
     let root = root(&state, &place.root);
-    let answer = ask(command, &root, told.to_string(), within)?;
-    let Said { scope, keywords: said } = serde_json::from_slice(&answer).map_err(RefineError::Rubbish)?;
+    let answer = ask(command, &root, question.to_string(), within)?;
+    let Answer { scope, keywords: words } = serde_json::from_slice(&answer).map_err(RefineError::Rubbish)?;
     let scope = if scope.is_empty() { scope } else { in_tree(&scope, &tree(&place.root, &root)?) };
-    let keywords: Vec<String> = keywords(&said).iter().map(|word| redact(word).into_owned()).collect();
+    let keywords: Vec<String> = keywords(&words).iter().map(|word| redact(word).into_owned()).collect();
     if scope.is_empty() && keywords.is_empty() {
         return Ok(());
     }
@@ -80,7 +80,7 @@ pub fn refine(repository: &Repository, session: &SessionId, number: u64, within:
     Ok(())
 }
 
-/// The human's last prompt, as it was kept: without secrets.
+/// The human's last prompt as the journal has it: without secrets.
 fn prompt(files: &SessionFiles) -> Result<String, RefineError> {
     let (_, lines) = read_lines(files.dir(), 0).map_err(RefineError::Journal)?;
     let said = lines.into_iter().rev().find_map(|line| match line.entry {
@@ -93,17 +93,17 @@ fn prompt(files: &SessionFiles) -> Result<String, RefineError> {
     Ok(said.ok_or(RefineError::NoPrompt)?.chars().take(PROMPT).collect())
 }
 
-/// Where the session began: its paths are told from there, and the command is started there.
+/// The folder in which the session started. Its paths are relative to it, and the command runs in it.
 fn root(state: &State, checkout: &Path) -> PathBuf {
     if state.drift.root.is_empty() { checkout.to_owned() } else { PathBuf::from(&state.drift.root) }
 }
 
-/// What git knows, from the session's root.
+/// The files that git tracks, relative to the session's root.
 fn tree(checkout: &Path, root: &Path) -> Result<Vec<String>, RefineError> {
-    let told = |path: &String| Some(checkout.join(path).strip_prefix(root).ok()?.to_str()?.to_owned());
+    let relative = |path: &String| Some(checkout.join(path).strip_prefix(root).ok()?.to_str()?.to_owned());
     match Checkout::find(checkout).tracked(TREE) {
-        Fact::Known(tree) => Ok(tree.iter().filter_map(told).collect()),
+        Fact::Known(tree) => Ok(tree.iter().filter_map(relative).collect()),
         Fact::Unknown(why) => Err(RefineError::Tree(why)),
-        Fact::NotAsked => Err(RefineError::Tree("it was not asked".into())),
+        Fact::NotAsked => Err(RefineError::Tree("git was not asked".into())),
     }
 }

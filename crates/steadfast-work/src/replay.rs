@@ -1,4 +1,4 @@
-//! Past sessions through the rules: what the policies say of each event.
+//! Replays past sessions through the current rules, and collects the verdicts of the policies.
 
 mod actions;
 mod report;
@@ -13,17 +13,17 @@ pub use actions::{ReplayedAction, ReplayedActions};
 pub use report::{PolicyExample, PolicyRemark, SessionReport};
 pub use workers::{ReplayPanic, reports};
 
-/// A session, event by event, with what the policies say of each.
+/// A session, event by event, with the verdicts of the policies on each.
 #[derive(Debug)]
 pub struct Fold {
     events: SessionEvents,
     rules: Rules,
-    /// What the session is for, where somebody else than its human says so.
+    /// The goal of the session, if the caller sets one instead of the session's human.
     goal: Option<Goal>,
     session: Option<InMemorySession>,
 }
 
-/// An event and what follows from it.
+/// An event with the decision on it.
 #[derive(Debug)]
 pub struct ReplayedEvent {
     pub event: Redacted,
@@ -35,12 +35,12 @@ impl Fold {
         Self { events, rules, goal: None, session: None }
     }
 
-    /// The same with a goal from the beginning.
+    /// Sets a goal from the beginning.
     pub fn with_goal(self, goal: Option<Goal>) -> Self {
         Self { goal, ..self }
     }
 
-    /// Rows so far that could not be read.
+    /// Rows read so far that could not be parsed.
     pub fn damaged(&self) -> u64 {
         self.events.damaged()
     }
@@ -62,7 +62,7 @@ impl Iterator for Fold {
 }
 
 impl ReplayedEvent {
-    /// The call, where the event is one that is about to be made.
+    /// The call, if the event is before a call.
     pub fn action(&self) -> Option<&ToolCall> {
         match &self.event.kind {
             EventKind::PreTool(call) => Some(call),
@@ -70,7 +70,7 @@ impl ReplayedEvent {
         }
     }
 
-    /// The call that the event is about, before it or after it.
+    /// The call that the event is about, before or after it.
     pub fn call(&self) -> Option<&ToolCall> {
         match &self.event.kind {
             EventKind::PreTool(call) => Some(call),
@@ -79,7 +79,7 @@ impl ReplayedEvent {
         }
     }
 
-    /// The call is back: what the score made of it, where it was a step.
+    /// The score of the call, if the event is after a call that was a step.
     pub fn step(&self) -> Option<&Step> {
         self.decision.changes.iter().find_map(|change| match change {
             Change::Drift(DriftChange::Stepped(step)) => Some(&**step),
@@ -91,7 +91,7 @@ impl ReplayedEvent {
         &self.decision.opinions
     }
 
-    /// The strictest, in one word.
+    /// The label of the strictest verdict.
     pub fn verdict(&self) -> &'static str {
         self.opinions().iter().map(|opinion| &opinion.verdict).max().map_or("pass", |verdict| verdict.label())
     }

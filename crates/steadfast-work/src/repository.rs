@@ -10,10 +10,10 @@ use steadfast_text::clean_path;
 use crate::Environment;
 use crate::error::chain;
 
-/// How long a command waits for another writer: longer than a hook, because a command that gives up is lost work.
+/// Time that a command waits for another writer. Longer than a hook, because a command that gives up loses its work.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The repository a command was called in, set up for Steadfast.
+/// The repository in which a command runs, set up for Steadfast.
 #[derive(Debug)]
 pub struct Repository {
     pub place: Place,
@@ -21,26 +21,27 @@ pub struct Repository {
     pub environment: Environment,
 }
 
-/// Why there is no repository or path to work with.
+/// The error of finding a repository or a path in it.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {
     #[error("steadfast is not set up for `{}`", folder.display())]
     NotSetUp { folder: PathBuf },
-    #[error("a path is empty")]
+    #[error("the path is empty")]
     EmptyPath,
 }
 
 impl Repository {
-    /// The one that this process runs in.
+    /// Finds the repository that this process runs in.
     pub fn find(environment: Environment) -> Result<Self, RepositoryError> {
         let place = Place::find(&environment.cwd, environment.user_state.as_deref())
             .ok_or_else(|| RepositoryError::NotSetUp { folder: environment.cwd.clone() })?;
         Ok(Self::at(place, environment))
     }
 
-    /// The repository that a tool call over MCP is about, with what its hook left: the one its session is in by now,
-    /// which need not be the one the server was started in. A host that does not name its calls is taken at the newest
-    /// claim of that tool, which may be another session's if both call it at once.
+    /// Finds the repository of a tool call over MCP, and the claim that its hook left: the repository that its session
+    /// is in now, which may differ from the one in which the server was started. If the host does not identify its
+    /// calls, the newest claim of that tool is used, which may belong to another session that calls it at the same
+    /// time.
     pub fn of_tool_call(
         environment: Environment,
         call: Option<&ToolUseId>,
@@ -56,7 +57,7 @@ impl Repository {
         Ok((place.map_or(started_in, |place| Self::at(place, environment)), claim))
     }
 
-    /// A path as steps and tasks name it: from the root of the checkout, where it is in there. A folder ends in `/`.
+    /// A path as steps and tasks name it: relative to the root of the checkout if it is inside. A folder ends in `/`.
     pub fn path(&self, given: &str) -> Result<String, RepositoryError> {
         if given.trim().is_empty() {
             return Err(RepositoryError::EmptyPath);
@@ -75,11 +76,11 @@ impl Repository {
         Self { place, config, environment }
     }
 
-    /// The ledger, with every journal in it. A journal that cannot be drained is not lost, and no reason to stop.
+    /// Opens the ledger and drains every journal into it. A journal that cannot be drained keeps its lines for later.
     pub fn ledger(&self) -> Result<Ledger, LedgerError> {
         self.settle();
         let mut ledger = match self.open_ledger() {
-            // A sandbox may keep `.git` read-only: what only looks still works.
+            // A sandbox may keep `.git` read-only. Commands that only read still work then.
             Err(error @ LedgerError::ReadOnly { .. }) => {
                 return Ledger::open_read_only(&self.place.state)?.ok_or(error);
             }
@@ -88,30 +89,30 @@ impl Repository {
         let drained = ledger.drained_bytes().unwrap_or_default();
         for files in SessionFiles::undrained(&self.place, &drained) {
             if let Err(error) = drain(&files, &mut ledger) {
-                let line = format!("the journal of {} was not drained: {}", files.session(), chain(&error));
+                let line = format!("cannot drain the journal of {}: {}", files.session(), chain(&error));
                 log_line(&self.place, self.environment.now(), &line);
             }
         }
         Ok(ledger)
     }
 
-    /// Brings along what belongs to a checkout that was moved or copied. Where nothing can be written, nothing is.
+    /// Moves the state of a checkout that was moved or copied. Does nothing if the state cannot be written.
     pub(crate) fn settle(&self) -> Option<Moved> {
-        // The worktree of a unit is made and removed with it.
+        // The runner creates and removes the worktree of a unit.
         if self.environment.in_run {
             return None;
         }
         match settle_checkout(&self.place, self.environment.now()) {
             Ok(moved) => moved,
             Err(error) => {
-                let line = format!("what belongs to this checkout was not brought along: {}", chain(&error));
+                let line = format!("cannot move the state of this checkout: {}", chain(&error));
                 log_line(&self.place, self.environment.now(), &line);
                 None
             }
         }
     }
 
-    /// The ledger without what journals still hold.
+    /// Opens the ledger without draining the journals.
     pub fn ledger_as_it_is(&self) -> Result<Ledger, LedgerError> {
         self.open_ledger()
     }

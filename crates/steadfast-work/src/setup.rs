@@ -1,4 +1,4 @@
-//! A repository before, while and after Steadfast is in it.
+//! Sets up a repository for Steadfast, and removes Steadfast from it.
 
 mod exclude;
 mod wired;
@@ -15,27 +15,27 @@ use crate::{Cause, Environment, Repository};
 pub use exclude::{Exclude, Wanted};
 pub use wired::missing_hooks;
 
-/// A checkout that `init` may wire, and where its hosts keep their settings.
+/// A checkout that `init` may wire, and the folders in which its hosts keep their settings.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub place: Place,
     pub install: install::InstallPaths,
 }
 
-/// Why Steadfast was not brought into a repository, or not taken out of it.
+/// The error of setting up or removing.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("`HOME` is not set, so there is nowhere to keep anything")]
+    #[error("`HOME` is not set, so there is no folder for settings and state")]
     NoHome,
-    #[error("neither Claude Code nor Codex is found")]
+    #[error("neither Claude Code nor Codex was found")]
     NoHost,
     #[error("cannot create `{}`: {source}", state.display())]
     NotCreated { state: PathBuf, source: io::Error },
-    #[error("cannot bring back `{}`: {source}", kept.display())]
+    #[error("cannot restore `{}`: {source}", kept.display())]
     NotBroughtBack { kept: PathBuf, source: io::Error },
-    #[error("cannot put away `{}`: {source}", state.display())]
+    #[error("cannot archive or remove `{}`: {source}", state.display())]
     NotPutAway { state: PathBuf, kept: PathBuf, source: io::Error },
-    /// The list of what git passes over.
+    /// The file `.git/info/exclude`.
     #[error("cannot write `{}`: {source}", path.display())]
     Exclude { path: PathBuf, source: io::Error },
 }
@@ -73,9 +73,9 @@ impl Setup {
         if hosts.is_empty() { Err(SetupError::NoHost) } else { Ok(hosts) }
     }
 
-    /// The value that `stop.max_idle` needs of Claude Code, which overrides the ninth refusal in a row by itself.
+    /// The cap that Claude Code needs for `stop.max_idle`; by default it overrides the ninth refusal in a row.
     pub fn stop_block_cap(&self, environment: &Environment) -> Result<Option<u32>, ConfigError> {
-        /// The first limit that Claude Code would not let us reach.
+        /// The lowest limit that Claude Code would not let Steadfast reach.
         const CLAUDES_OWN: u32 = 8;
         let settings = Repository::at(self.place.clone(), environment.clone()).config.load()?;
         let max_idle = settings.stop.max_idle.value;
@@ -87,15 +87,15 @@ impl Setup {
         files.iter().flatten().any(|file| file.ours.iter().any(|hook| hook.via == Via::Project))
     }
 
-    /// Makes the folder of the state and the ledger in it. State that an earlier `uninstall` kept comes back.
+    /// Creates the folder of the state. Restores state that an earlier `uninstall` kept.
     pub fn create(&self) -> Result<(), SetupError> {
-        self.bring_back()?;
+        self.restore_kept()?;
         let failed = |source| SetupError::NotCreated { state: self.place.state.clone(), source };
         self.place.create().map_err(failed)
     }
 
-    /// State that an earlier `uninstall` kept.
-    fn bring_back(&self) -> Result<(), SetupError> {
+    /// Restores state that an earlier `uninstall` kept.
+    fn restore_kept(&self) -> Result<(), SetupError> {
         let kept = self.kept();
         if kept.is_dir() && !self.place.state.exists() {
             fs::rename(&kept, &self.place.state)
@@ -104,14 +104,14 @@ impl Setup {
         Ok(())
     }
 
-    /// Takes the state out of the hooks' way: where it is not, they do nothing. What holds tasks is kept, and where.
-    pub fn put_away(&self, purge: bool) -> Result<Option<PathBuf>, SetupError> {
+    /// Moves or removes the state, so that the hooks do nothing. State with tasks or plans is kept; returns its path.
+    pub fn archive(&self, purge: bool) -> Result<Option<PathBuf>, SetupError> {
         let kept = self.kept();
         let failed = |source| {
             let (state, kept) = (self.place.state.clone(), kept.clone());
             SetupError::NotPutAway { state, kept, source }
         };
-        // A human who takes Steadfast away opens its gates by that.
+        // A human who removes Steadfast also opens its gates.
         steadfast_store::forget_gates(&self.place).map_err(failed)?;
         if purge {
             for folder in [&self.place.state, &kept] {
@@ -135,7 +135,7 @@ impl Setup {
         Ok(Some(kept))
     }
 
-    /// A ledger that cannot be read may hold some.
+    /// A ledger that cannot be read may hold tasks.
     fn holds_tasks(&self) -> bool {
         match Ledger::open_read_only(&self.place.state) {
             Ok(None) => false,
@@ -144,7 +144,7 @@ impl Setup {
         }
     }
 
-    /// What a human approved, what waits for them, and what was moved aside for them to look at.
+    /// Approved plans, drafts that wait for a human, and files that were moved aside for a human to check.
     fn holds_plans(&self) -> bool {
         let holds =
             |folder: &str| fs::read_dir(self.place.state.join(folder)).is_ok_and(|mut files| files.next().is_some());
@@ -156,13 +156,13 @@ impl Setup {
     }
 }
 
-/// The main checkout of a linked worktree; else the checkout itself.
+/// The main checkout of a linked worktree, else the checkout itself.
 fn main_root(place: &Place) -> PathBuf {
     let git = place.state.parent().filter(|git| git.file_name().is_some_and(|name| name == ".git"));
     git.and_then(Path::parent).map_or_else(|| place.root.clone(), Path::to_owned)
 }
 
-/// A name for what is remembered about a checkout.
+/// A file name for the records about a checkout.
 fn record_name(place: &Place) -> String {
     let root = place.worktree();
     let name = place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A spec on disk.
+//! Specs on disk: reads and compiles them.
 
 use std::fs::File;
 use std::io::{Read, stdin};
@@ -17,12 +17,12 @@ use crate::Environment;
 use crate::error::{Cause, WorkError};
 use crate::repository::Repository;
 
-/// Why there is no plan in a file.
+/// The reason why a file gives no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     #[error("cannot read `{file}`: {why}")]
     Unreadable { file: String, why: String },
-    /// With its problems, each on lines of its own.
+    /// `problems` are the rendered problems, several lines each.
     #[error("`{file}` does not compile\n{problems}")]
     Broken { file: String, problems: String },
 }
@@ -45,33 +45,34 @@ pub fn read(file: &Path) -> Result<String, SpecError> {
     if file == Path::new("-") {
         stdin().take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
     } else {
-        // A pipe or a folder is no spec, and a device never ends.
+        // A pipe or a folder is not a spec, and a device never ends.
         let is_file = file.metadata().map_err(|error| failed(&error))?.is_file();
         if !is_file {
-            return Err(failed(&"it is no file"));
+            return Err(failed(&"it is not a file"));
         }
         let opened = File::open(file).map_err(|error| failed(&error))?;
         opened.take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
     }
     if bytes.len() > MAX_BYTES {
-        return Err(failed(&format!("it is longer than {} MB, split it", MAX_BYTES >> 20)));
+        return Err(failed(&format!("it is longer than {} MB; split it", MAX_BYTES >> 20)));
     }
-    String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
+    String::from_utf8(bytes).map_err(|error| failed(&format!("it is not UTF-8 text: {}", error.utf8_error())))
 }
 
-/// What a plan calls its spec: from the root of the checkout, so that one file is one plan from wherever it is named.
+/// The name of a spec in its plan: relative to the root of the checkout, so that a file has one plan from any folder.
 pub fn source(file: &Path, root: &Path) -> String {
     let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
 }
 
-/// What became of the spec of a plan since it was loaded, in words with the next step. `None`: nothing, or nobody can tell.
+/// The change of a plan's spec since it was loaded, with the next step. `None` if it did not change, or if that is
+/// unknown.
 pub fn changed(root: &Path, plan: &PlanRow) -> Option<String> {
     spec_change(root, plan).map(|change| change.describe(plan.source.as_deref().unwrap_or_default(), &plan.id))
 }
 
-/// What the configuration says of expansion; outside of a repository that is set up, the default.
+/// The compile options from the configuration, or the defaults outside a repository that is set up.
 pub fn options(environment: &Environment) -> Result<CompileOptions, WorkError> {
     match Repository::find(environment.clone()) {
         Ok(repository) => {
@@ -82,7 +83,7 @@ pub fn options(environment: &Environment) -> Result<CompileOptions, WorkError> {
     }
 }
 
-/// Skills that no host has here are left out of a plan: nobody could close the task that asks for them.
+/// Leaves out skills that no host has here, because a task that requires them could never be closed.
 pub(crate) fn with_skills(names: Vec<String>, root: &Path, homes: Option<&Homes>) -> CompileOptions {
     let is_installed = |name: &String| {
         let has = |host| homes.is_some_and(|homes| is_skill_installed(host, name, root, homes));
@@ -92,7 +93,7 @@ pub(crate) fn with_skills(names: Vec<String>, root: &Path, homes: Option<&Homes>
     CompileOptions { ui_skills, missing_skills, holds_secret: contains_secret }
 }
 
-/// Its plan; a spec with errors is refused with all of them.
+/// Compiles a spec. The error has all its problems.
 pub fn compile(environment: &Environment, file: &Path) -> Result<Compiled, WorkError> {
     compile_text(environment, &read(file)?, file)
 }
@@ -101,8 +102,8 @@ pub fn compile_text(environment: &Environment, text: &str, file: &Path) -> Resul
     compile_as(environment, text, file, file)
 }
 
-/// The plan of a text as it will be in `target`, whose name stands in for a title. The line that says when it was
-/// approved is no part of it.
+/// Compiles a text as if it were in `target`, whose name replaces a missing title. Ignores the line with the time of
+/// approval.
 pub fn compile_as(environment: &Environment, text: &str, file: &Path, target: &Path) -> Result<Compiled, WorkError> {
     let name = file.to_string_lossy();
     let text = &authored(text);
@@ -112,7 +113,7 @@ pub fn compile_as(environment: &Environment, text: &str, file: &Path, target: &P
     })
 }
 
-/// A file by its folders as well, which say what it is: from the root of the checkout, as a draft names it.
+/// The path of a file from the root of the checkout, as a draft names it; its folders may tell the format.
 pub fn known_as(environment: &Environment, file: &Path) -> String {
     match Repository::find(environment.clone()) {
         Ok(repository) => source(file, &repository.place.root),
@@ -120,7 +121,7 @@ pub fn known_as(environment: &Environment, file: &Path) -> String {
     }
 }
 
-/// A text without the mark of its approval, its lines where they were.
+/// The text without the marker of its approval. Line numbers stay the same.
 fn authored(text: &str) -> String {
     let bare = without_marker(text);
     let mut kept = bare.split_inclusive('\n').peekable();
@@ -131,7 +132,7 @@ fn authored(text: &str) -> String {
             None => lines.push('\n'),
         }
     }
-    // In the middle of a line of JSON it leaves no line empty.
+    // Inside a line of JSON, the removed marker leaves no empty line.
     if kept.peek().is_none() { lines } else { bare }
 }
 

@@ -1,22 +1,22 @@
-//! Signatures of the hardened profile, by `ssh-keygen`: a key of the user's own, best one that wants a touch or a
-//! passphrase. It may ask on the terminal.
+//! Signatures of the hardened profile, by `ssh-keygen` with a key of the user, ideally one that requires a touch or a
+//! passphrase. `ssh-keygen` may ask on the terminal.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a signature is for, so that one for a commit or a mail is none here.
+/// The purpose of the signature, so that one for a commit or a mail is not valid here.
 const NAMESPACE: &str = "steadfast";
 
-/// Whom the list of allowed signers speaks of.
+/// The principal in the list of allowed signers.
 const NAME: &str = "steadfast";
 
 pub fn sign(key: &Path, bytes: &[u8]) -> io::Result<String> {
     let mut keygen = keygen(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]);
-    // What it asks and says goes to the human.
+    // Questions and errors go to the human.
     let mut child = keygen.arg(key).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
-    // One that finds no key ends without having read: how it ended says more than a broken pipe.
+    // Without a key it exits without reading; its exit status says more than the broken pipe.
     let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(bytes));
     let output = child.wait_with_output()?;
     if !output.status.success() {
@@ -26,7 +26,7 @@ pub fn sign(key: &Path, bytes: &[u8]) -> io::Result<String> {
     String::from_utf8(output.stdout).map_err(io::Error::other)
 }
 
-/// Whether this key signed these bytes. What cannot be looked at is not signed.
+/// Returns true if this key signed these bytes. A signature that cannot be verified does not count.
 pub fn is_signed(key: &Path, bytes: &[u8], signature: &str) -> bool {
     verify(key, bytes, signature).unwrap_or(false)
 }
@@ -46,7 +46,7 @@ fn verify(key: &Path, bytes: &[u8], signature: &str) -> io::Result<bool> {
     Ok(child.wait()?.success())
 }
 
-/// The public half beside a key. The setting may name it itself, where an agent of SSH holds the other.
+/// The public key beside a private key. The setting may name the public key itself if an SSH agent has the private one.
 pub fn public_key(key: &Path) -> PathBuf {
     if key.extension().is_some_and(|extension| extension == "pub") {
         return key.to_owned();
@@ -56,7 +56,7 @@ pub fn public_key(key: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Where systems have it. Inside an agent's call the `PATH` is the agent's: it comes last.
+/// The usual paths. The `PATH` comes last, because inside an agent's call the agent controls it.
 const PROGRAMS: [&str; 4] = [
     "/usr/bin/ssh-keygen",
     "/usr/local/bin/ssh-keygen",

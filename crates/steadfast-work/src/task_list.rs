@@ -1,4 +1,4 @@
-//! The tasks of one worktree, as commands, the MCP server and runs work on them.
+//! The tasks of one worktree, for commands, the MCP server and runs.
 
 mod adding;
 mod approval;
@@ -60,37 +60,37 @@ pub struct TaskList {
     ledger: Ledger,
     worktree: String,
     caller: Caller,
-    /// What the processes of an orchestrated run are known by.
+    /// The mark by which the processes of a run are found.
     mark: Option<String>,
-    /// The list that its tasks are kept in, once it was followed.
+    /// The external tracker of the tasks, once it was read.
     tracker: Option<Box<dyn Tracker>>,
-    /// What there is to say of that.
-    said: Vec<String>,
+    /// Lines to print for the user about the tracker and moved state.
+    lines: Vec<String>,
 }
 
 impl TaskList {
-    /// The list of the worktree this process runs in. `words` are how the command was called.
+    /// The list of the worktree this process runs in. `words` are the arguments of the command.
     pub fn here(environment: Environment, words: &str) -> Result<Self, WorkError> {
         let repository = Repository::find(environment)?;
         let moved = repository.settle();
         let ledger = repository.ledger()?;
         let caller = Caller::of(Some(&repository.place), &repository.environment, words);
         let mut list = Self::of(repository, ledger, caller, None);
-        list.said.extend(moved.map(|Moved { from, copied }| match copied {
-            false => format!("this checkout was at `{from}`: its plans, gates and drafts came along"),
-            true => format!("this checkout is a copy of `{from}`: it has plans, gates and drafts of its own now"),
+        list.lines.extend(moved.map(|Moved { from, copied }| match copied {
+            false => format!("this checkout was moved from `{from}`; its plans, gates and drafts were moved too"),
+            true => format!("this checkout is a copy of `{from}`; it has its own plans, gates and drafts now"),
         }));
         Ok(list)
     }
 
-    /// The list that a tool call over MCP is about.
+    /// The list for a tool call over MCP.
     pub fn of_tool_call(environment: Environment, call: Option<&ToolUseId>, tool: &str) -> Result<Self, WorkError> {
         let (repository, claim) = Repository::of_tool_call(environment, call, tool)?;
         let ledger = repository.ledger()?;
         Ok(Self::of(repository, ledger, Caller::behind(claim), None))
     }
 
-    /// The list of a worktree that an orchestrated run works in, which a human started. `ledger` is one that is open.
+    /// The list of a worktree of a run, which a human started. `ledger` is an open ledger to use.
     pub fn of_run(
         place: Place,
         environment: Environment,
@@ -104,7 +104,7 @@ impl TaskList {
 
     fn of(repository: Repository, ledger: Ledger, caller: Caller, mark: Option<String>) -> Self {
         let worktree = repository.place.worktree();
-        Self { repository, ledger, worktree, caller, mark, tracker: None, said: Vec::new() }
+        Self { repository, ledger, worktree, caller, mark, tracker: None, lines: Vec::new() }
     }
 
     pub fn into_ledger(self) -> Ledger {
@@ -151,7 +151,7 @@ impl TaskList {
     /// The task in progress, else the first that is ready.
     pub fn next(&self) -> Result<Option<Task>, WorkError> {
         let Some(view) = self.view()? else { return Ok(None) };
-        // What another session has started is not offered to this one.
+        // Do not offer a task that another session has started.
         let leased = if self.caller.session.is_some() { self.leased(&view.id)? } else { Vec::new() };
         let is_free = |line: &&TaskLine| !leased.iter().any(|lease| lease.task == line.id);
         match view.open.iter().find(is_free) {
@@ -164,33 +164,33 @@ impl TaskList {
         Ok(self.ledger.task(&self.plan_of(id)?, id)?)
     }
 
-    /// Why each blocked task is.
+    /// The blocked tasks of the plan, with their reasons.
     pub fn blocked(&self) -> Result<Vec<Blocked>, WorkError> {
         self.look(|ledger, plan| Ok(ledger.blocked(plan)?))
     }
 
     pub fn start(&mut self, id: &TaskId) -> Result<Changed, WorkError> {
         let task = self.find(id)?;
-        self.is_nobodys(&task)?;
+        self.refuse_if_in_run(&task)?;
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(TaskError::Blocked(id.clone()).into());
         }
         self.may_start(&task)?;
         self.may_build(&task)?;
         self.begin_unit(&task)?;
-        let standing = self.standing(&task);
-        if self.is_left_behind()? {
+        let baseline = self.baseline_of(&task);
+        if self.is_abandoned()? {
             self.ledger.give_up(&task.plan, self.now())?;
         }
         self.take(&task.plan, Claiming::EvenIfHeld)?;
-        let changed = self.ledger.start_task(&task.plan, id, &standing)?;
+        let changed = self.ledger.start_task(&task.plan, id, &baseline)?;
         self.tell_owner(&changed)?;
         self.render_decisions();
         Ok(changed)
     }
 
-    /// What a run works off is changed by its runner alone; while it is paused, by a human.
-    fn is_nobodys(&self, task: &Task) -> Result<(), WorkError> {
+    /// Refuses to change a task of a run: only its runner does. While the run is paused, a human may.
+    fn refuse_if_in_run(&self, task: &Task) -> Result<(), WorkError> {
         let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
         if run.state == RunState::Paused && !self.caller.is_agent() {
             return Ok(());
@@ -198,8 +198,8 @@ impl TaskList {
         Err(TaskError::InRun { task: task.id.clone(), run: run.id }.into())
     }
 
-    /// Whether somebody else worked on the plan and is gone, not having put it down at a checkpoint.
-    fn is_left_behind(&self) -> Result<bool, WorkError> {
+    /// Returns true if another session worked on the plan and is gone without a checkpoint.
+    fn is_abandoned(&self) -> Result<bool, WorkError> {
         let Some(view) = self.view()? else { return Ok(false) };
         let Some(owner) = view.owner.filter(|owner| self.caller.session.as_ref().is_some_and(|own| own != owner))
         else {
@@ -209,12 +209,12 @@ impl TaskList {
         Ok(gone && view.brief.checkpoints == 0)
     }
 
-    /// How a task stands as it is started.
-    fn standing(&self, task: &Task) -> Started {
+    /// The state of the task's files at its start, to compare with later.
+    fn baseline_of(&self, task: &Task) -> Started {
         let place = &self.repository.place;
         let (files, unseen) = match files::ids(&place.root, &task.files, files::ONE_TASK) {
             Fact::Known(ids) => (ids, None),
-            // Kept as such: compared with nothing, every file would count as changed.
+            // Recorded as unknown: compared with an empty list, every file would count as changed.
             Fact::Unknown(why) => (files::Ids::new(), Some(why)),
             Fact::NotAsked => (files::Ids::new(), None),
         };
@@ -243,7 +243,7 @@ impl TaskList {
             return Err(TaskError::NoReason.into());
         }
         let task = self.find(id)?;
-        self.is_nobodys(&task)?;
+        self.refuse_if_in_run(&task)?;
         self.take(&task.plan, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
     }
@@ -259,7 +259,7 @@ impl TaskList {
         self.change(id, Status::Pending, None)
     }
 
-    /// What was done is not any more: its check fails on what is there now.
+    /// Opens a done task again, because its check fails on the current files.
     pub fn reopen(&mut self, plan: &PlanId, id: &TaskId) -> Result<(), WorkError> {
         let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: self.now() };
         self.ledger.set_status(plan, id, change)?;
@@ -275,7 +275,7 @@ impl TaskList {
         Ok(changed)
     }
 
-    /// The owner's account learns of it: a closed task gives refusals back.
+    /// Tells the session that works on the plan. A closed task gives it refusals back.
     fn tell_owner(&self, changed: &Changed) -> Result<(), WorkError> {
         if changed.from == changed.task.status {
             return Ok(());
@@ -283,9 +283,9 @@ impl TaskList {
         let owner = || Ok::<_, WorkError>(self.view()?.and_then(|view| view.owner));
         let session = self.caller.session.clone().map_or_else(owner, |session| Ok(Some(session)))?;
         let Some(owner) = session else { return Ok(()) };
-        // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
+        // The ledger has the change, which is what counts. A session that misses the event has less budget, never more.
         if let Err(error) = self.tell(&owner, changed) {
-            let line = format!("session {owner} was not told of task {}: {}", changed.task.id, chain(&error));
+            let line = format!("cannot tell session {owner} about task {}: {}", changed.task.id, chain(&error));
             log_line(&self.repository.place, self.now(), &line);
         }
         Ok(())
@@ -300,7 +300,7 @@ impl TaskList {
             earned: changed.earned,
         });
         let now = self.now();
-        // A subagent is held by what it started, not its session.
+        // The tasks that a subagent started block the stop of the subagent, not that of its session.
         let agent = self.caller.agent.clone().filter(|_| self.caller.session.as_ref() == Some(owner));
         let agent = agent.map(|id| Agent { id, agent_type: String::new() });
         let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
@@ -322,8 +322,8 @@ impl TaskList {
         })
     }
 
-    /// The plan that a task is of. Beside the list of its host a session may have a plan of ours: what is not in the one
-    /// that is worked on is in the other.
+    /// The plan of a task. A session may have the list of its host and a plan of ours: if the current one does not have
+    /// the task, the other is searched.
     fn plan_of(&self, id: &TaskId) -> Result<PlanId, WorkError> {
         let plan = self.plan()?;
         let Some(list) = self.caller.session.as_ref().map(HostList::plan) else { return Ok(plan) };
@@ -338,7 +338,7 @@ impl TaskList {
     }
 }
 
-/// A status as people read it.
+/// A status in words.
 pub fn word(status: Status) -> &'static str {
     match status {
         Status::InProgress => "in progress",

@@ -1,8 +1,8 @@
-//! Task lists that are kept elsewhere, behind one trait: a tracker gives its tasks and is told how they stand here.
+//! External task lists behind one trait: a [`Tracker`] returns its tasks and receives their statuses.
 //!
-//! Nothing else of the house knows where tasks come from. A list is read, compiled by the importer of its format and
-//! taken into the ledger under its own ids ([`follow`]); what changes there since is told to it. So the stop gate,
-//! evidence, the runner and `status` work on the ledger, as they do for a plan of ours.
+//! No other module knows where tasks come from. Steadfast reads a list, compiles it with the importer of its format,
+//! and adds it to the ledger under its own ids ([`follow`]). Later changes of statuses are sent back to the list. The
+//! stop gate, evidence, the runner and `status` use only the ledger, as for any other plan.
 
 mod beads;
 mod follow;
@@ -24,52 +24,52 @@ use slices::Slices;
 use crate::TaskError;
 use crate::error::Cause;
 
-/// A list that somebody else keeps.
+/// An external task list.
 pub trait Tracker: std::fmt::Debug {
-    /// What its plan is called by, and found again: `beads:bd-x7y8`.
+    /// The source of its plan, by which the plan is found again: `beads:bd-x7y8`.
     fn source(&self) -> String;
 
-    /// As people call it.
+    /// Its name for people.
     fn name(&self) -> String;
 
-    /// Its tasks, as a text in which the same tasks are the same bytes.
+    /// Returns its tasks as a text. The same tasks give the same bytes.
     fn read(&self, patience: TimeBudget) -> Result<String, TrackerError>;
 
-    /// What it read, with the same lint as a list that is loaded. `None`: there are no tasks in it.
+    /// Compiles the text with the same lint as a loaded list. `None` if it has no tasks.
     fn compile(&self, text: &str, options: &CompileOptions) -> Result<Option<Compiled>, TrackerError>;
 
-    /// Tells it how a task stands here. Returns how it stands there then: an issue is not closed on a claim.
+    /// Sends the status of a task, and returns its status in the list afterwards: a claim does not close an issue.
     fn tell(&self, untold: &Untold, patience: TimeBudget) -> Result<Status, TrackerError>;
 }
 
-/// Why a list is not known, or could not be told something.
+/// The reason why a list cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TrackerError {
     #[error("`bd` and `br` are not on the PATH")]
     NoProgram,
     #[error(transparent)]
     Program(#[from] ProgramFailed),
-    #[error("`{call}` gave no list of issues: {part}")]
+    #[error("`{call}` returned no list of issues: {part}")]
     Unreadable { call: String, part: String },
     #[error("there is no issue `{0}`")]
     NoEpic(String),
-    #[error("no task is in it any more, and {open} were open")]
+    #[error("it has no tasks any more, but {open} were open")]
     Emptied { open: usize },
     #[error("it cannot be compiled: {0}")]
     Lint(String),
-    #[error("there was no time left for it")]
+    #[error("no time was left for it")]
     NoTime,
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("what its checks stand for cannot be read: {0}")]
+    #[error("cannot read the files that its checks run: {0}")]
     Checks(#[source] TaskError),
-    #[error("`{path}`: {source}")]
+    #[error("cannot read or write `{path}`: {source}")]
     File { path: String, source: std::io::Error },
-    #[error("`{0}` is not written while the plan gate is closed")]
+    #[error("`{0}` cannot be written while the plan gate is closed")]
     Gated(String),
-    #[error("its lock cannot be taken: {0}")]
+    #[error("cannot take its lock: {0}")]
     Lock(std::io::Error),
 }
 
@@ -92,7 +92,7 @@ impl TrackerError {
     }
 }
 
-/// The list that the settings name. `None`: tasks are kept here.
+/// The tracker that the settings name. `None` if tasks are kept in the ledger only.
 pub fn of(settings: &Settings, place: &Place, now: Millis) -> Option<Box<dyn Tracker>> {
     match settings.ledger.source.value {
         TaskSource::Beads => Some(Box::new(Beads::new(&place.root, settings.ledger.epic.value.as_deref()))),

@@ -1,4 +1,4 @@
-//! The last refusal of a session, explained: what was refused, what has happened since, what to do next.
+//! `steadfast why`: explains the last refusal of a session, the events since, and the next step.
 
 mod explanation;
 mod gate;
@@ -16,7 +16,7 @@ use crate::task_list::ClosedGate;
 use explanation::Explanation;
 use gate::GateStory;
 
-/// What is said of the last refusal, to people and to programs.
+/// The explanation as text and as JSON.
 #[derive(Debug)]
 pub struct Explained {
     pub text: String,
@@ -24,7 +24,7 @@ pub struct Explained {
     pub json: Value,
 }
 
-/// Explains the last refusal of a session, or of any.
+/// Explains the last refusal of a session, or of all sessions.
 pub fn explain(history: &History, session: Option<SessionId>) -> Result<Explained, LedgerError> {
     let environment = &history.repository.environment;
     let now = environment.now();
@@ -42,16 +42,16 @@ pub fn explain(history: &History, session: Option<SessionId>) -> Result<Explaine
     Ok(Explained { text, json })
 }
 
-/// The last refusal, or the note that explains why there was none.
+/// The last refusal, or the note on a stop that was allowed instead.
 fn last(history: &History, session: Option<SessionId>) -> Result<Option<HistoryLine>, LedgerError> {
-    /// More than there are policies.
+    /// More than the number of policies.
     const ONE_EVENT: u32 = 16;
     let verdicts = ["deny", "continue", "ask", "note"].map(str::to_owned).to_vec();
     let filter = HistoryFilter { session, verdicts, limit: ONE_EVENT, ..HistoryFilter::default() };
     let lines = history.lines(&filter)?;
     let Some(newest) = lines.first() else { return Ok(None) };
     let of_event = lines.iter().filter(|line| line.session == newest.session && line.sequence == newest.sequence);
-    // Of one event, what had an effect explains more than what only would have had one; then, the strictest.
+    // Of one event, prefer a verdict that took effect to one that would have; then the strictest.
     Ok(of_event.max_by_key(|line| (line.mode == "enforce", strictness(&line.verdict))).cloned())
 }
 
@@ -66,7 +66,7 @@ fn strictness(verdict: &str) -> u8 {
 
 fn nothing(session: Option<&SessionId>) -> String {
     let place = session.map_or_else(|| "this repository".to_owned(), |session| format!("session {session}"));
-    format!("Nothing was refused in {place}.\n\n`steadfast log` shows what sessions were told.")
+    format!("Nothing was refused in {place}.\n\n`steadfast log` shows the messages to sessions.")
 }
 
 /// A closed gate in one line.
@@ -77,18 +77,18 @@ pub fn gate_line(place: &Place, standing: &ClosedGate, environment: &Environment
     let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();
     let protected = match protected.len() {
         0 => String::new(),
-        // Nothing refuses a write where no host asks.
+        // Without hooks nothing refuses a write.
         _ if missing_hooks(place, environment.homes.as_ref()).is_some() => {
-            format!(": {} is protected by no hook now", protected.join(", "))
+            format!(": no hook protects {} now", protected.join(", "))
         }
         _ => format!(": {} cannot be written", protected.join(", ")),
     };
-    let unmarked = if *unmarked { " (its marker was taken away; it stands all the same)" } else { "" };
+    let unmarked = if *unmarked { " (its marker was removed, but it stays closed)" } else { "" };
     let over = if standing.is_left(place) { ", which has ended," } else { "" };
     format!("the plan gate {}{over} is closed{until}{protected}{unmarked}", whose_gate(&gate.scope))
 }
 
-/// Whom a gate stands before, in words.
+/// The scope of a gate, in words.
 pub fn whose_gate(scope: &GateScope) -> String {
     match scope {
         GateScope::Session(session) => format!("of session {session}"),

@@ -1,4 +1,4 @@
-//! What is looked for, one function for each kind of thing. One more is one line in [`CHECKS`].
+//! The checks of `steadfast doctor`, one function per kind of finding. To add one, add its function to [`CHECKS`].
 
 mod binary;
 mod config;
@@ -16,7 +16,7 @@ pub(super) use wiring::not_set_up;
 
 pub(super) type Check = fn(&Installation) -> Vec<Diagnostic>;
 
-/// In the order in which one thing needs the other.
+/// In order of dependency: a check comes after the checks of what it relies on.
 pub(super) const CHECKS: [Check; 36] = [
     wiring::settings_invalid,
     wiring::not_wired,

@@ -4,22 +4,22 @@ use steadfast_model::labels;
 use super::{FixError, Installation};
 
 labels! {
-    /// How much a finding matters, the worst first.
+    /// The importance of a finding, the worst first.
     #[derive(PartialOrd, Ord)]
     pub enum DiagnosticSeverity {
         /// Steadfast does not work.
         Error = "error",
-        /// It works, and something will go wrong or already did.
+        /// It works, but something will go wrong or already did.
         Warning = "warning",
-        /// Worth knowing.
+        /// Information; no action needed.
         Note = "note",
     }
 }
 
-/// Fixes a finding, and says what it did.
+/// Fixes a finding and returns a sentence about the result.
 pub(super) type Fix = fn(&Installation) -> Result<String, FixError>;
 
-/// One thing that was found.
+/// One finding of a check.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     pub code: &'static str,
@@ -49,8 +49,8 @@ impl Diagnostic {
         Self::new(code, DiagnosticSeverity::Note, message, hint)
     }
 
-    /// What `--fix` does about it.
-    pub(super) fn mended_by(self, fix: Fix) -> Self {
+    /// Adds the function that `--fix` runs for this finding.
+    pub(super) fn with_fix(self, fix: Fix) -> Self {
         Self { fix: Some(fix), ..self }
     }
 

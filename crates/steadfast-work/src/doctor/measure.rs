@@ -6,17 +6,17 @@ use steadfast_store::Place;
 
 use super::program;
 
-/// An empty process, to compare with, where systems keep it.
+/// A program that does nothing, to compare with: the paths where systems have it.
 const EMPTY: [&str; 2] = ["/bin/true", "/usr/bin/true"];
 
-/// Enough for one of them to be undisturbed.
+/// Enough runs that at least one of them is undisturbed.
 const RUNS: usize = 20;
 
-/// For a machine that is busy with something else.
+/// More rounds for a machine that is busy with something else.
 const ROUNDS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What a hook costs on this machine, beside a process that does nothing.
+/// The time of a hook on this machine, and of a process that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     pub(super) hook: Duration,
@@ -24,7 +24,8 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// The best of a few rounds: what is still slow then is slow. A round that came out well is enough.
+    /// Returns the best of a few rounds, so that a slow result is not a moment of load. Stops early at a round with a
+    /// ratio of at most `well`.
     pub(super) fn measure(well: f64) -> Option<Self> {
         let mut best = Self::round()?;
         for _ in 1..ROUNDS {
@@ -40,8 +41,8 @@ impl Cost {
         Some(best)
     }
 
-    /// Measured in a repository of its own, in a temporary folder: nothing of the user's is touched. `None` where that
-    /// cannot be done.
+    /// Measures in a temporary repository, so that no file of the user is touched. Returns `None` where that is not
+    /// possible.
     fn round() -> Option<Self> {
         let empty = EMPTY.map(Path::new).into_iter().find(|path| path.exists())?;
         let this = std::env::current_exe().ok()?;
@@ -51,13 +52,13 @@ impl Cost {
         Place::of(root, None)?.create().ok()?;
         let payload = serde_json::json!({"session_id": "doctor", "cwd": root, "message": "measured"}).to_string();
         let (mut hooks, mut empties) = (Vec::with_capacity(RUNS), Vec::with_capacity(RUNS));
-        // In turns, so that whatever else the machine does falls on both.
+        // Alternating, so that other load on the machine affects both.
         for _ in 0..RUNS {
             empties.push(program::time(empty, &[], &payload, root)?);
             let hook = ["hook", "--host", "sim", "--via", "local", "Notification"];
             hooks.push(program::time(&this, &hook, &payload, root)?);
         }
-        // The fastest of each: a busy machine makes runs slower, never faster.
+        // The fastest of each: load makes runs slower, never faster.
         Some(Self { hook: hooks.into_iter().min()?, empty: empties.into_iter().min()? })
     }
 

@@ -1,4 +1,4 @@
-//! Asking another program something, for a bounded time.
+//! Runs another program with a time limit, and reads its version.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -8,13 +8,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a program may think about its own version.
+/// Time limit for a program to print its version.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// More than any program says of its version.
+/// Longer than the version line of any program.
 const ANSWER: u64 = 4 << 10;
 
-/// The version a program says it is.
+/// The version that a program prints.
 pub(super) fn version(program: &Path) -> Option<Version> {
     let mut child = steadfast_system::program(program)
         .arg("--version")
@@ -24,20 +24,20 @@ pub(super) fn version(program: &Path) -> Option<Version> {
         .spawn()
         .ok()?;
     let stdout = child.stdout.take()?;
-    let (said, hear) = mpsc::channel();
-    // Whatever the program leaves behind may hold the pipe open: nobody waits for this thread.
+    let (sender, receiver) = mpsc::channel();
+    // A child of the program may keep the pipe open, so the caller does not join this thread.
     thread::spawn(move || {
         let mut text = Vec::new();
         let _ = stdout.take(ANSWER).read_to_end(&mut text);
-        let _ = said.send(text);
+        let _ = sender.send(text);
     });
-    let answer = hear.recv_timeout(PATIENCE);
+    let answer = receiver.recv_timeout(PATIENCE);
     let _ = child.kill();
     let _ = child.wait();
     Version::find(&String::from_utf8_lossy(&answer.ok()?))
 }
 
-/// How long a program takes from its start to its end, in a folder and a home of its own.
+/// Measures a program from start to end, with a folder of its own as working directory and home.
 pub(super) fn time(program: &Path, arguments: &[&str], stdin: &str, folder: &Path) -> Option<Duration> {
     let started = Instant::now();
     let mut child = steadfast_system::program(program)
@@ -50,20 +50,20 @@ pub(super) fn time(program: &Path, arguments: &[&str], stdin: &str, folder: &Pat
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    // One that does not read is done all the same.
+    // A program that does not read its input is fine.
     let _ = child.stdin.take()?.write_all(stdin.as_bytes());
     let ended = child.wait().ok()?;
     ended.success().then(|| started.elapsed())
 }
 
-/// Three numbers; what follows them does not count.
+/// Three numbers; a suffix is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(pub(super) u32, pub(super) u32, pub(super) u32);
 
 impl Version {
-    /// The first version in what a program says of itself: `2.1.325 (Claude Code)`, `codex-cli 0.166.0`.
-    pub(super) fn find(said: &str) -> Option<Self> {
-        said.split_whitespace().find_map(|word| {
+    /// The first version in the output of `--version`: `2.1.325 (Claude Code)`, `codex-cli 0.166.0`.
+    pub(super) fn find(output: &str) -> Option<Self> {
+        output.split_whitespace().find_map(|word| {
             let mut numbers = word.trim_start_matches('v').splitn(3, '.');
             let (major, minor) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
             let patch = numbers.next()?;

@@ -2,34 +2,34 @@ use steadfast_model::{LoopId, Stage};
 
 use crate::error::Cause;
 
-/// Why a loop was not begun or did not move.
+/// The reason why a loop did not start or move.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     #[error("no loop is under way in this checkout")]
     None,
-    #[error("the loop is at {}, and {} does not follow it", from.as_str(), to.as_str())]
+    #[error("the loop is at stage `{}`, and `{}` does not follow it", from.as_str(), to.as_str())]
     OutOfOrder { from: Stage, to: Stage },
-    #[error("the request is not clear enough: {score} of 10, and 5 is the least")]
+    #[error("the request is not clear enough: it scores {score} of 10, and a loop requires at least 5")]
     Unclear { score: u8 },
-    #[error("the loop has no shape: nobody said what the result has to be")]
+    #[error("the loop has no shape: the expected result is not described yet")]
     NoShape,
-    #[error("nothing is open: there is no work to go back to")]
+    #[error("no task is open, so there is no work to go back to")]
     NothingOpen,
     #[error("{open} of {all} tasks are open")]
     OpenTasks { open: u32, all: u32 },
-    #[error("no word completes a loop")]
+    #[error("a loop cannot be set to complete: only its gate completes it")]
     NotByWord,
-    #[error("somebody else moved the loop meanwhile")]
+    #[error("another process moved the loop meanwhile")]
     Moved,
-    #[error("the loop has no plan: there is nothing to work off")]
+    #[error("the loop has no plan, so there are no tasks to work on")]
     NoPlan { spec: Option<String> },
     #[error("there is no file `{0}`")]
     NoFile(String),
-    #[error("a request says something, and this one is empty")]
+    #[error("the request is empty")]
     EmptyRequest,
-    #[error("loop {id} is at its limit: {reached}")]
+    #[error("loop {id} reached its limit: {reached}")]
     LimitReached { id: LoopId, reached: String },
-    #[error("only a human raises the limits of a loop")]
+    #[error("only a human can raise the limits of a loop")]
     RaisedByAgent,
 }
 

@@ -1,4 +1,4 @@
-//! A loop on disk, for people: `.steadfast/loops/<id>/`. Never read back.
+//! The pages of a loop for people, in `.steadfast/loops/<id>/`. Steadfast never reads them back.
 
 use std::fs;
 use std::io;

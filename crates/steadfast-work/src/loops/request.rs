@@ -1,4 +1,4 @@
-//! What a loop is begun with: a sentence, or the file of a spec.
+//! The request that a loop starts from: a sentence, or the file of a spec.
 
 use std::path::Path;
 
@@ -12,30 +12,29 @@ use super::LoopError;
 use crate::error::WorkError;
 use crate::{Caller, Environment, Repository, spec_file};
 
-/// How much of a file stands for it where a line is shown, in characters.
+/// Length limit of a title that is taken from a file, in characters.
 const TITLE: usize = 200;
 
-/// How much of a request is recalled by, in characters.
+/// Length limit of the text that is used to find related learnings, in characters.
 const WORDS: usize = 4_000;
 
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What the human wrote.
+    /// The text that the human wrote.
     pub text: String,
-    /// The file it was in, as the ledger names it.
+    /// The file of the text, as the ledger names it.
     pub spec: Option<String>,
-    /// Its tasks, where it has any.
+    /// The plan in the file, if it has tasks.
     pub plan: Option<Plan>,
-    /// Whose words these are.
     pub author: Author,
 }
 
-/// Who a request comes from. Only a human's words are run as checks.
+/// The author of a request. Only commands that a human wrote are run as checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Author {
     #[default]
     Human,
-    /// An agent, in a session in which a human said this.
+    /// An agent, with the prompts of the humans in its session.
     Agent { heard: Vec<String> },
 }
 
@@ -49,7 +48,7 @@ impl Author {
     }
 }
 
-/// What the human of a session said, as far as its journal goes back.
+/// The prompts of the human in a session, as far back as its journal goes.
 fn human_prompts(files: &SessionFiles) -> Vec<String> {
     let Ok((_, lines)) = read_lines(files.dir(), 0) else { return Vec::new() };
     let said = lines.into_iter().filter_map(|line| match line.entry {
@@ -62,7 +61,7 @@ fn human_prompts(files: &SessionFiles) -> Vec<String> {
     said.collect()
 }
 
-/// A request that was judged: by its own words, and by what was done in its folders before.
+/// A request with its scores: by its own words, and by earlier runs in the same folders.
 #[derive(Clone, Debug)]
 pub struct AssessedRequest {
     pub score: SpecScore,
@@ -72,7 +71,7 @@ pub struct AssessedRequest {
 }
 
 impl Request {
-    /// What a loop was begun with, as far as it is kept.
+    /// Rebuilds the request of a loop, as far as it was saved.
     pub fn of_loop(looped: &Loop, repository: &Repository) -> Result<Self, WorkError> {
         match &looped.spec {
             Some(spec) => {
@@ -83,7 +82,7 @@ impl Request {
         }
     }
 
-    /// A file where there is one of that name, else the words themselves.
+    /// Reads a file if one has this name; otherwise takes the words themselves.
     pub fn read(given: &str, root: &Path, environment: &Environment) -> Result<Self, WorkError> {
         let file = Path::new(given);
         if given == "-" || file.is_file() {
@@ -99,8 +98,8 @@ impl Request {
         Ok(Self { text: given.trim().to_owned(), spec: None, plan: None, author: Author::Human })
     }
 
-    /// With what a human answers about each question that it leaves open, where it is not clear enough. A spec is a file that
-    /// its author changes: nothing is asked about it.
+    /// Asks the human about each dimension that an unclear request leaves open, and adds the answers. Asks nothing
+    /// about a spec, because its author can change the file.
     pub fn clarified(mut self, ask: impl Fn(Dimension) -> Option<String>) -> Self {
         let score = score(&self.text);
         if self.spec.is_some() || self.plan.is_some() || score.is_clear() {
@@ -109,7 +108,7 @@ impl Request {
         for dimension in score.missing() {
             let answer = ask(dimension).map(|answer| printable(answer.trim())).unwrap_or_default();
             if !answer.is_empty() {
-                // Under a heading an answer counts for what it was asked about, in whatever words.
+                // Under its own heading, an answer counts for its question in any wording.
                 self.text += &format!("\n\n## {}\n- {answer}", heading(dimension));
             }
         }
@@ -118,13 +117,13 @@ impl Request {
 
     pub fn of_file(file: &Path, root: &Path, environment: &Environment) -> Result<Self, WorkError> {
         let text = spec_file::read(file)?;
-        // Prose without a task is a request, too.
+        // Prose without a task is a request too.
         let plan = spec_file::compile_text(environment, &text, file).ok().map(|compiled| compiled.plan);
         let spec = (file != Path::new("-")).then(|| spec_file::source(file, root));
         Ok(Self { text, spec, plan, author: Author::Human })
     }
 
-    /// What it is called where there is one line for it.
+    /// The request in one line.
     pub fn title(&self) -> String {
         let first = || self.text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
         let title = match (&self.spec, &self.plan) {
@@ -135,7 +134,7 @@ impl Request {
         printable(&title).chars().take(TITLE).collect()
     }
 
-    /// The files and folders it names.
+    /// The files and folders that it names.
     pub fn paths(&self) -> Vec<String> {
         let mut found = paths(&self.text);
         found.extend(self.plan.iter().flat_map(|plan| &plan.tasks).flat_map(|task| task.files.clone()));
@@ -144,18 +143,18 @@ impl Request {
         found
     }
 
-    /// What it says of its result.
+    /// The shape of the result that it describes.
     pub fn shape(&self) -> Shape {
         let prose = if self.is_json() { "" } else { self.text.as_str() };
         shape(prose, self.plan.as_ref())
     }
 
-    /// What is no Markdown is judged by what it was read as.
+    /// JSON is scored by its plan, because its text is not prose.
     fn is_json(&self) -> bool {
         self.plan.is_some() && self.text.trim_start().starts_with('{')
     }
 
-    /// The words it is recalled by: those of its beginning.
+    /// The beginning of the text, used to find related learnings.
     pub fn words(&self) -> String {
         self.text.chars().take(WORDS).collect()
     }
@@ -173,7 +172,7 @@ impl Request {
     }
 }
 
-/// A question as it is put to a human.
+/// A question for a human at a terminal.
 pub fn question(dimension: Dimension) -> String {
     format!("{}: {}\n> ", dimension.as_str(), dimension.question())
 }
@@ -224,7 +223,8 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_of_a_clear_request_and_no_answer_changes_nothing() {
-        let clear = "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Done when \
+        let clear = "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. \
+                     Done when \
                      `make check` exits 0.";
         assert_eq!(words(clear).clarified(|_| panic!("asked")).text, clear);
         assert_eq!(words("Make it faster.").clarified(|_| None).text, "Make it faster.");

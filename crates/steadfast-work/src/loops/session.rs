@@ -1,4 +1,4 @@
-//! A loop in a session: who is bound to it.
+//! Binding of sessions to a loop, and the limits of a loop.
 
 use steadfast_hook::is_gone;
 use steadfast_model::{Loop, LoopLimits, LoopView, Millis, OwnerEnd};
@@ -9,17 +9,17 @@ use super::{LoopError, Loops};
 use crate::Caller;
 use crate::error::WorkError;
 
-/// What happens to another session that is bound to the loop.
+/// The rule for another session that is bound to the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingRule {
-    /// It stays bound while it lives.
+    /// It stays bound while it is alive.
     UnlessHeld,
-    /// It is released: who moves the loop works on it.
+    /// It is released: the session that moves the loop works on it now.
     TakeOver,
 }
 
 impl Loops<'_> {
-    /// What its sessions may use up from now on. An agent does not give itself more than it has.
+    /// Sets the limits of the loop's sessions. An agent cannot raise them.
     pub fn limit(&mut self, caller: &Caller, looped: &Loop, limits: LoopLimits) -> Result<Loop, WorkError> {
         let LoopLimits { iterations, micro_usd } = looped.limits;
         let is_more = exceeds(limits.iterations, iterations) || exceeds(limits.micro_usd, micro_usd);
@@ -29,31 +29,31 @@ impl Loops<'_> {
         self.set_limits(looped, limits)
     }
 
-    /// What its sessions may use up, said as it begins.
+    /// Sets the limits when a loop starts.
     pub fn set_limits(&mut self, looped: &Loop, limits: LoopLimits) -> Result<Loop, WorkError> {
         self.ledger.limit_loop(&looped.id, limits, self.now())?;
-        // A limit that was reached may be none any more.
+        // After a raise the loop may continue.
         if !limits.is_reached(looped) {
             self.ledger.keep_waiting(&looped.id, None)?;
         }
         self.written(&looped.id)
     }
 
-    /// Binds the session of this call to the loop: its stops are held from the stage after intent on. A human's call, and a
-    /// loop that a run works on, bind nobody.
+    /// Binds the session of this call to the loop, so that the stop gate applies from the stage after intent on. A
+    /// human's call binds no session, nor does a loop that a run works on.
     pub fn bind(&mut self, caller: &Caller, looped: &Loop, binding: BindingRule) -> Result<(), WorkError> {
         let Some(session) = caller.session.as_ref().filter(|_| caller.is_agent()) else { return Ok(()) };
         let is_bound = looped.session.as_ref() == Some(session);
         if is_bound || looped.run.is_some() || looped.ended.is_some() {
             return Ok(());
         }
-        if binding == BindingRule::UnlessHeld && self.is_held()? {
+        if binding == BindingRule::UnlessHeld && self.is_bound_to_living_session()? {
             return Ok(());
         }
         Ok(self.ledger.bind_loop(&looped.id, session)?)
     }
 
-    /// The unfinished loop of this checkout as a session finds it.
+    /// The unfinished loop of this checkout, as a session sees it.
     pub fn view(&self) -> Result<Option<LoopView>, WorkError> {
         let Some(found) = self.ledger.unfinished_with_counts(&self.worktree)? else { return Ok(None) };
         let mut view = loop_view(&found.looped, &self.reviews(&found.looped)?, found.counts, found.session_ended);
@@ -67,13 +67,13 @@ impl Loops<'_> {
         Ok(Some(view))
     }
 
-    /// Whether a session that is bound to the unfinished loop still lives.
-    fn is_held(&self) -> Result<bool, WorkError> {
+    /// Returns true if a session that is bound to the unfinished loop is still alive.
+    fn is_bound_to_living_session(&self) -> Result<bool, WorkError> {
         Ok(self.view()?.is_some_and(|view| view.session.is_some() && view.session_ended.is_none()))
     }
 }
 
-/// `None` is more than any number.
+/// `None` is no limit, so it is more than any number.
 fn exceeds<T: Ord>(new: Option<T>, old: Option<T>) -> bool {
     match (new, old) {
         (_, None) => false,

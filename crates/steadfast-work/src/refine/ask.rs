@@ -1,4 +1,4 @@
-//! One question to the user's command: text in, text out, within a time and a size.
+//! Runs the user's command once: text in, text out, with limits of time and size.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -14,32 +14,32 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::REFINING;
 
-/// More is no answer to this question.
+/// A longer answer is not an answer to this question.
 const LONGEST: usize = 64 << 10;
 
 const POLL: Duration = Duration::from_millis(20);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    #[error("the command cannot be started: {0}")]
+    #[error("cannot start the command: {0}")]
     Start(io::Error),
-    #[error("the command did not end within {} s and was ended", .0.as_secs())]
+    #[error("the command did not end within {} s and was killed", .0.as_secs())]
     Slow(Duration),
-    #[error("the command said more than {} kB and was ended", LONGEST >> 10)]
+    #[error("the command printed more than {} kB and was killed", LONGEST >> 10)]
     Long,
-    #[error("the command ended with {0}")]
+    #[error("the command failed: {0}")]
     Failed(ExitStatus),
-    #[error("the command cannot be heard: {0}")]
+    #[error("cannot read from the command: {0}")]
     Unheard(io::Error),
 }
 
-/// What the command says to this. What it says beside that, on standard error, is not listened to.
-pub(super) fn ask(command: &str, root: &Path, told: String, within: Duration) -> Result<Vec<u8>, AskError> {
+/// Returns the standard output of the command for this input. Ignores its standard error.
+pub(super) fn ask(command: &str, root: &Path, input_text: String, within: Duration) -> Result<Vec<u8>, AskError> {
     let until = Instant::now() + within;
     let mut child = start(command, root).map_err(AskError::Start)?;
     if let Some(mut input) = child.stdin.take() {
-        // One that does not read is no reason to wait.
-        thread::spawn(move || input.write_all(told.as_bytes()));
+        // The command may not read its input, so do not wait for this write.
+        thread::spawn(move || input.write_all(input_text.as_bytes()));
     }
     let answer = listen(&mut child, until, within);
     let ended = answer.and_then(|answer| wait(&mut child, until, within).map(|status| (answer, status)));
@@ -71,7 +71,7 @@ fn listen(child: &mut Child, until: Instant, within: Duration) -> Result<Vec<u8>
     thread::spawn(move || {
         let mut answer = Vec::new();
         let read = output.take(LONGEST as u64 + 1).read_to_end(&mut answer).map(|_| answer);
-        // Whoever listened is gone when it took too long.
+        // The receiver is gone after a timeout.
         let _ = heard.send(read);
     });
     match hear.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -92,7 +92,7 @@ fn wait(child: &mut Child, until: Instant, within: Duration) -> Result<ExitStatu
     }
 }
 
-/// With all that it started, as far as that stayed in its group.
+/// Kills the command and all processes in its group.
 fn end(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);

@@ -6,7 +6,7 @@ use steadfast_model::{EventKind, Level, Score, ToolUseId};
 
 use super::ReplayedEvent;
 
-/// An action with all that was said of it, before and after.
+/// An action with all remarks on it, from before and after the call.
 #[derive(Debug)]
 pub struct ReplayedAction {
     id: Option<ToolUseId>,
@@ -17,13 +17,13 @@ pub struct ReplayedAction {
     level: Level,
     reasons: Vec<String>,
     verdict: &'static str,
-    /// It is back, or will never be.
+    /// The call has returned, or will not return.
     closed: bool,
-    /// It was a step: what only reads has no score of its own.
+    /// It was a step. A read-only action has no score of its own.
     pub is_step: bool,
 }
 
-/// ReplayedActions in their order. Calls of one answer come back in any: the first that is open holds up those behind it.
+/// Actions in their order. Parallel calls return in any order, so the first open one holds back those behind it.
 #[derive(Debug, Default)]
 pub struct ReplayedActions {
     open: VecDeque<ReplayedAction>,
@@ -31,7 +31,6 @@ pub struct ReplayedActions {
 }
 
 impl ReplayedActions {
-    /// Takes an event in.
     pub fn add(&mut self, judged: &ReplayedEvent) {
         let Some(call) = judged.call() else { return };
         if judged.action().is_some() {
@@ -59,12 +58,12 @@ impl ReplayedActions {
         action.closed |= matches!(judged.event.kind, EventKind::PostTool(_));
     }
 
-    /// The next whose story is told.
+    /// The next finished action.
     pub fn pop(&mut self) -> Option<ReplayedAction> {
         self.open.pop_front_if(|action| action.closed)
     }
 
-    /// What never came back.
+    /// The actions that never returned.
     pub fn rest(self) -> impl Iterator<Item = ReplayedAction> {
         self.open.into_iter()
     }
@@ -85,7 +84,7 @@ impl ReplayedAction {
     }
 }
 
-/// Of two labels of verdicts, the stricter.
+/// The stricter of two verdict labels.
 fn strictest(one: &'static str, other: &'static str) -> &'static str {
     const ORDER: [&str; 6] = ["pass", "note", "context", "ask", "continue", "deny"];
     let rank = |label: &str| ORDER.iter().position(|known| *known == label);

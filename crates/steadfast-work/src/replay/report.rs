@@ -5,7 +5,7 @@ use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
 
 use super::{Fold, ReplayedEvent};
 
-/// What the policies say of one session.
+/// The verdicts of the policies on one session.
 #[derive(Debug)]
 pub enum SessionReport {
     Read {
@@ -13,18 +13,18 @@ pub enum SessionReport {
         said: Vec<PolicyRemark>,
         damaged: u64,
     },
-    /// Why not.
+    /// The reason why the file was not read.
     Unread(String),
 }
 
-/// One policy about one event.
+/// One verdict of one policy on one event.
 #[derive(Debug)]
 pub struct PolicyRemark {
     pub policy: PolicyName,
     pub verdict: &'static str,
-    /// The tool, or the event where it is about none.
+    /// The tool, or the event if no tool is involved.
     pub on: String,
-    /// The action it is about.
+    /// The action that the verdict is about.
     pub action: Option<u64>,
     pub example: Option<PolicyExample>,
 }
@@ -48,8 +48,8 @@ impl SessionReport {
         let Some(events) = SessionEvents::of(file, transcript) else {
             let file = file.display();
             return Self::Unread(match writer.map(Writer::name) {
-                Some(whose) => format!("`{file}` is a session of {whose}, which is not read yet"),
-                None => format!("nobody is known to write a file like `{file}`"),
+                Some(whose) => format!("`{file}` is a session of {whose}, which Steadfast cannot read yet"),
+                None => format!("`{file}` is not a Claude Code or Codex transcript"),
             });
         };
         let mut fold = Fold::new(events, rules.clone());
@@ -85,7 +85,7 @@ impl SessionReport {
     }
 }
 
-/// Tells a call from every other; the copy of a session has it too.
+/// An id for a call that is the same in a copy of the session.
 fn name(judged: &ReplayedEvent, call: &ToolCall, number: usize) -> u64 {
     match &call.id {
         Some(id) => fnv([id.as_str().as_bytes()]),

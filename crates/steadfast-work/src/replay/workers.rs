@@ -6,12 +6,12 @@ use steadfast_model::Rules;
 
 use super::SessionReport;
 
-/// Only a panic ends a worker, which prints its own message.
+/// A worker panicked. The panic printed its own message.
 #[derive(Debug, thiserror::Error)]
-#[error("a session could not be folded: this is an error in Steadfast")]
+#[error("a session could not be replayed: this is a bug in Steadfast")]
 pub struct ReplayPanic;
 
-/// Every session's report, in the order of the files: who takes which file makes no difference.
+/// Returns a report of every session in the order of the files, whichever worker read which file.
 ///
 /// `watch` is called once, with functions that say how many files are done and whether the workers have ended.
 pub fn reports(

@@ -1,4 +1,4 @@
-//! What is put into the checkout for one user alone: git need not offer it for a commit.
+//! Hides files of one user from git with `.git/info/exclude`, so that git does not offer them for a commit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::file;
 
 const HEAD: &str = "# steadfast init";
 
-/// A line of ours, and other lines by which git passes over the same.
+/// A line that Steadfast writes, and other lines with the same effect.
 struct Line {
     text: &'static str,
     also: &'static [&'static str],
@@ -35,14 +35,14 @@ const AGENTS_SKILLS: Line =
 
 const ALL: [&Line; 4] = [&SETTINGS, &CLAUDE_SKILLS, &CLAUDE_AGENTS, &AGENTS_SKILLS];
 
-/// The repository's own list of what git passes over, which is not committed.
+/// The repository's own exclude file, which is not committed.
 #[derive(Debug)]
 pub struct Exclude {
     path: PathBuf,
     root: PathBuf,
 }
 
-/// What is to be passed over, and what no longer.
+/// The files to hide, and the files to show again.
 #[derive(Debug, Default)]
 pub struct Wanted {
     hidden: Vec<&'static str>,
@@ -50,7 +50,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// What git is to pass over after `init`: what is this user's own. Shared wiring is there to be committed.
+    /// The files to hide after `init`: those of this user alone. Shared wiring is meant to be committed.
     pub fn of_install(setup: &Setup, scope: InstallScope, hosts: &[Host]) -> Self {
         let mut wanted = Self::default();
         for host in hosts {
@@ -66,17 +66,17 @@ impl Wanted {
         wanted
     }
 
-    /// Local wiring names a path of this machine.
+    /// Local wiring contains a path of this machine.
     fn hide_settings(&mut self, host: Host) {
         self.hidden.extend((host == Host::Claude).then_some(SETTINGS.text));
     }
 
-    /// The skills and agents of wiring that is one user's own.
+    /// Hides the skills and agents of a user's own wiring.
     fn hide_skills(&mut self, host: Host) {
         self.hidden.extend(skills(host));
     }
 
-    /// The skills and agents of wiring that is shared: they are to be committed.
+    /// Shows the skills and agents of shared wiring, which are meant to be committed.
     fn show_skills(&mut self, host: Host) {
         self.shown.extend(skills(host));
     }
@@ -91,7 +91,7 @@ fn skills(host: Host) -> &'static [&'static str] {
 }
 
 impl Exclude {
-    /// Only a git repository has one.
+    /// `None` outside a git repository.
     pub fn of(place: &Place) -> Option<Self> {
         let git = place.state.parent()?;
         let path = git.join("info/exclude");
@@ -102,14 +102,14 @@ impl Exclude {
         &self.path
     }
 
-    /// What would change: before and after.
+    /// The content before and after a change, or `None` if nothing changes.
     pub fn planned(&self, wanted: &Wanted) -> Option<(Option<Vec<u8>>, Vec<u8>)> {
         let before = fs::read(&self.path).ok();
         let text = String::from_utf8(before.clone().unwrap_or_default()).ok()?;
         let block = Block::find(&text);
         let mut lines = block.lines.clone();
         lines.retain(|line| !wanted.shown.contains(line));
-        lines.extend(wanted.hidden.iter().filter(|line| !self.passes_over(&text, line)));
+        lines.extend(wanted.hidden.iter().filter(|line| !self.is_hidden(&text, line)));
         let changed = lines != block.lines;
         changed.then(|| (before, block.replaced(&text, &lines).into_bytes()))
     }
@@ -130,7 +130,7 @@ impl Exclude {
         }
     }
 
-    fn passes_over(&self, own: &str, text: &str) -> bool {
+    fn is_hidden(&self, own: &str, text: &str) -> bool {
         let Some(wanted) = ALL.into_iter().find(|line| line.text == text) else { return false };
         let others = [self.root.join(".gitignore"), self.root.join(".claude/.gitignore")];
         let others = others.map(|file| fs::read_to_string(file).unwrap_or_default());
@@ -149,7 +149,7 @@ impl Exclude {
     }
 }
 
-/// Our lines in the list, under our heading.
+/// Steadfast's lines in the file, under their heading.
 #[derive(Debug)]
 struct Block {
     at: std::ops::Range<usize>,
@@ -157,7 +157,7 @@ struct Block {
 }
 
 impl Block {
-    /// Where there is none, it would be at the end.
+    /// Finds the block; if there is none, its place is the end of the file.
     fn find(text: &str) -> Self {
         let head = format!("{HEAD}\n");
         let starts = text.match_indices(&head).map(|(at, _)| at);

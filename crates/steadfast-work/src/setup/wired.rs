@@ -1,11 +1,11 @@
-//! Whether the hosts that were wired here still are.
+//! Checks that hosts which were wired before are still wired.
 
 use steadfast_hosts::install::{self, Homes, HooksFile};
 use steadfast_model::Host;
 use steadfast_store::{Place, WatchedFile, read_wiring};
 
-/// What a human reads where a host that called Steadfast does so no more. None where all of them do, and where none is
-/// known to have done: a plugin brings its own hooks.
+/// A message for the human if a host that called Steadfast does not do so any more. `None` if all of them do, or if
+/// none is known to have called: a plugin brings its own hooks.
 pub fn missing_hooks(place: &Place, homes: Option<&Homes>) -> Option<String> {
     let (table, homes) = (read_wiring(place)?, homes?);
     let lost = Host::REAL.into_iter().find_map(|host| {
@@ -21,7 +21,7 @@ pub fn missing_hooks(place: &Place, homes: Option<&Homes>) -> Option<String> {
         let decides = files.iter().find(|file| file.disable_all.is_some());
         let off = decides.filter(|file| file.disable_all == Some(true))?;
         let path = off.path.strip_prefix(&place.root).unwrap_or(&off.path).display();
-        Some(format!("`disableAllHooks` in `{path}` lets {name} run no hook"))
+        Some(format!("`disableAllHooks` is true in `{path}`, so {name} runs no hook"))
     })?;
     Some(format!("{lost}. `steadfast doctor` says more; `steadfast init` writes the hooks again"))
 }

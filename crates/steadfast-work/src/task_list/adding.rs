@@ -1,4 +1,4 @@
-//! How a task is added: to the plan in force, or to the plain list of a worktree that has none.
+//! Adds tasks: to the plan in force, or to the plain list of a worktree without one.
 
 use steadfast_model::{AddedBy, Approval, Check, PlanId, Run, RunState, Stage, Status, Task};
 use steadfast_store::ledger::{Claiming, Joined, NewTask, Started, StatusChange};
@@ -6,12 +6,12 @@ use steadfast_store::ledger::{Claiming, Joined, NewTask, Started, StatusChange};
 use super::{TaskError, TaskList, freeze};
 use crate::error::WorkError;
 
-/// What the plain list of a worktree is called.
+/// The title of the plain list of a worktree.
 const TITLE: &str = "tasks";
 
-/// Where an added task goes.
+/// The place of an added task.
 enum Target {
-    /// The plan of a spec, or of a list that is kept elsewhere.
+    /// The plan of a spec or of an external tracker.
     Plan(PlanId),
     List(PlanId),
 }
@@ -33,17 +33,17 @@ impl TaskList {
         let task = self.ledger.add_task(plan, new, now)?;
         self.ledger.freeze(plan, &frozen, now)?;
         if task.verify.is_none() {
-            // Until it is started, it is measured from here.
-            let standing = Started { session: None, agent: None, loaded: true, ..self.standing(&task) };
-            self.ledger.keep_baseline(plan, &task.id, &standing)?;
+            // The baseline until the task is started.
+            let baseline = Started { session: None, agent: None, loaded: true, ..self.baseline_of(&task) };
+            self.ledger.keep_baseline(plan, &task.id, &baseline)?;
         }
         match &target {
             Target::Plan(plan) if self.needs_yes_to_add(plan)? => {
-                let reason = format!("an agent added it; `steadfast task unblock {}` is a human's yes", task.id);
+                let reason = format!("an agent added it; a human accepts it with `steadfast task unblock {}`", task.id);
                 let change = StatusChange { to: Status::Blocked, reason: Some(reason), fence: None, now };
                 Ok(self.ledger.set_status(plan, &task.id, change)?.task)
             }
-            // Whoever adds one task does not have the whole plan by that.
+            // Adding one task does not bind the session to the whole plan.
             Target::Plan(_) => Ok(task),
             Target::List(list) => {
                 self.take(list, Claiming::UnlessHeld)?;
@@ -52,8 +52,8 @@ impl TaskList {
         }
     }
 
-    /// The plan of a loop that is worked on, else the plan in force. A plan that a run works off is its runner's; while the
-    /// run waits for a human, they may add to it.
+    /// The plan of the loop in progress, else the plan in force. Only the runner changes the plan of its run; while the
+    /// run waits for a human, that human may add to it.
     fn where_to_add(&mut self) -> Result<Target, WorkError> {
         let plan = match self.plan_of_loop()? {
             Some(plan) => Some(plan),
@@ -75,8 +75,8 @@ impl TaskList {
         Ok(at_work.and_then(|looped| looped.plan))
     }
 
-    /// Whether an agent's task waits for a human: where plans have to be approved, their yes was to what was authored. In a
-    /// run it is part of the unit, which was approved.
+    /// Returns true if a task that an agent adds needs approval: where plans require approval, the human approved only
+    /// the original tasks. In a run, the task is part of the unit, which was approved.
     fn needs_yes_to_add(&self, plan: &PlanId) -> Result<bool, WorkError> {
         if !self.caller.is_agent() || self.repository.environment.in_run {
             return Ok(false);
@@ -85,13 +85,13 @@ impl TaskList {
         Ok(self.approval_rules()?.required || approval != Approval::NotRequired)
     }
 
-    /// Moves what is open in the plain list into a plan: one list hides the other otherwise.
+    /// Moves the open tasks of the plain list into a plan, because only one of the two lists is shown.
     pub(super) fn join_list(&mut self, plan: &PlanId) -> Result<(), WorkError> {
         let joined = self.ledger.join_list(&self.worktree, plan, self.now())?;
         let line = |Joined { before, task, title }: &Joined| {
-            format!("task {before} of the list is {task} of plan {plan} now: {title}")
+            format!("task {before} of the list is now task {task} of plan {plan}: {title}")
         };
-        self.said.extend(joined.iter().map(line));
+        self.lines.extend(joined.iter().map(line));
         Ok(())
     }
 }

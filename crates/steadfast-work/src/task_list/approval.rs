@@ -1,4 +1,4 @@
-//! How plans and drafts stand with their human, and how a human says yes in a terminal.
+//! The approval status of plans and drafts, and approval by a human at a terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::error::WorkError;
 use crate::ssh;
 
 impl TaskList {
-    /// How a plan of the ledger stands with its human.
+    /// The approval status of a plan in the ledger.
     pub fn approval(&self, plan: &PlanRow) -> Result<Approval, WorkError> {
         let rules = self.approval_rules()?;
         let asked = ApprovalQuery {
@@ -34,12 +34,12 @@ impl TaskList {
         Ok(if approved { Approval::Approved } else { Approval::Required })
     }
 
-    /// Whether a human said yes to this plan.
+    /// Returns true if a human approved this plan.
     pub fn is_approved_plan(&self, plan: &Plan) -> Result<bool, WorkError> {
         self.is_approved(&steadfast_plan::hash(plan))
     }
 
-    /// Whether a human said yes to the plan of this hash.
+    /// Returns true if a human approved the plan with this hash.
     pub(super) fn is_approved(&self, hash: &str) -> Result<bool, WorkError> {
         let rules = self.approval_rules()?;
         Ok(verified(&rules, &self.repository.environment, |verifier| {
@@ -65,27 +65,27 @@ impl TaskList {
         Ok(self.repository.config.load()?.rules().approval)
     }
 
-    /// Refuses to work on a task of a plan that nobody approved and somebody has to.
+    /// Refuses work on a task of a plan that requires approval and has none.
     pub(super) fn may_build(&self, task: &Task) -> Result<(), WorkError> {
-        // Of the plan that the task is of: the newest of the worktree may be another, such as a host's list.
-        self.needs_yes(&format!("task `{}` is not worked on", task.id), self.ledger.plan_row(&task.plan)?)
+        // The plan of the task: the newest plan of the worktree may be another, such as a host's list.
+        self.needs_approval(&format!("cannot work on task `{}`", task.id), self.ledger.plan_row(&task.plan)?)
     }
 
     /// Refuses to start a session on such a plan.
     pub fn may_resume(&self) -> Result<(), WorkError> {
-        self.needs_yes("no session is started", self.plan_row()?)
+        self.needs_approval("cannot start a session", self.plan_row()?)
     }
 
-    fn needs_yes(&self, refused: &str, plan: PlanRow) -> Result<(), WorkError> {
+    fn needs_approval(&self, refused: &str, plan: PlanRow) -> Result<(), WorkError> {
         let approval = self.approval(&plan)?;
-        // A plain list has no hash that could be approved; who works on it by hand has read it.
+        // A plain list has no hash to approve, and a human who works on it has read it.
         if approval.is_enough() || (plan.head.hash.is_none() && !self.caller.is_agent()) {
             return Ok(());
         }
         let why = match approval {
-            Approval::Unsigned => "its file says that it is approved, and no signature does",
-            Approval::Forged => "its file began to say that it is approved while the plan gate was closed",
-            Approval::Required | Approval::NotRequired | Approval::Approved => "a human has not said yes to it",
+            Approval::Unsigned => "its file says that it is, but no signature confirms it",
+            Approval::Forged => "its file began to say that it is while the plan gate was closed",
+            Approval::Required | Approval::NotRequired | Approval::Approved => "a human has to approve it first",
         };
         let short = plan.head.hash.as_deref().and_then(|hash| hash.get(..8));
         let draft = short.filter(|short| self.drafts_here().any(|draft| draft.hash.starts_with(short)));
@@ -99,7 +99,7 @@ impl TaskList {
         .into())
     }
 
-    /// A human says yes to a draft: it is signed, written to its path, and its gates open.
+    /// Approves a draft for a human: signs it, writes it to its path, and opens its gates.
     pub fn approve(&self, draft: &Draft) -> Result<Granted, WorkError> {
         if draft.worktree != self.worktree {
             let (short, worktree) = (short_of(draft).to_owned(), draft.worktree.clone());
@@ -122,13 +122,13 @@ impl TaskList {
         Ok(granted)
     }
 
-    /// A human who loads a plan in a terminal has approved it by that. It is written down where somebody will ask, and
-    /// the gates at which this very plan waits open.
+    /// Loading a plan at a terminal approves it. Signs that if approval is required, and opens the gates where this
+    /// plan waits.
     pub(super) fn approve_by_loading(&self, loaded: &Plan, source: &str) -> Result<(), WorkError> {
         self.approve_loaded(&plan::hash(loaded), source)
     }
 
-    /// The same of a plan that is in the ledger.
+    /// The same for a plan in the ledger.
     pub(super) fn approve_loaded(&self, hash: &str, source: &str) -> Result<(), WorkError> {
         if self.caller.is_agent() {
             return Ok(());
@@ -161,7 +161,7 @@ impl TaskList {
         })
     }
 
-    /// Does something with who signs in the profile that holds.
+    /// Calls `sign` with the signer of the current profile.
     fn signed<T>(&self, sign: impl FnOnce(&Signer<'_>) -> Result<T, ApprovalError>) -> Result<T, WorkError> {
         let rules = self.approval_rules()?;
         match rules.profile {
@@ -177,11 +177,11 @@ impl TaskList {
     }
 }
 
-/// Does something with who can tell a signature, in the profile that holds.
+/// Calls `look` with the verifier of the current profile.
 fn verified<T>(rules: &ApprovalRules, environment: &Environment, look: impl FnOnce(&Verifier<'_>) -> T) -> T {
     match rules.profile {
         Profile::Default => {
-            // Without a home there is no key, and nothing is signed by it.
+            // Without a home there is no key, so no signature is valid.
             let user_state = environment.user_state.clone().unwrap_or_default();
             look(&Verifier::Default { user_state: &user_state })
         }
@@ -194,7 +194,7 @@ fn verified<T>(rules: &ApprovalRules, environment: &Environment, look: impl FnOn
     }
 }
 
-/// The key of the hardened profile.
+/// The path of the key of the hardened profile.
 pub fn key(rules: &ApprovalRules, home: Option<&Path>) -> Option<PathBuf> {
     let said = rules.key.as_deref().filter(|key| !key.is_empty())?;
     Some(match said.strip_prefix("~/") {

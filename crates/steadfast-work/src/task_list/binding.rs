@@ -1,4 +1,5 @@
-//! Which sessions work on a plan. What a session is bound to is in its journal; the ledger has the one that took it last.
+//! The sessions that work on a plan. The journal of a session has its bindings; the ledger has the last session of a
+//! plan.
 
 use steadfast_hook::{handle_event, is_silent};
 use steadfast_model::{BindingWord, Event, EventKind, Leased, PlanId, SessionId, State, Status, Task};
@@ -10,27 +11,27 @@ use super::error::{PlanError, TaskError};
 use crate::error::{WorkError, chain};
 
 impl TaskList {
-    /// A session that touches the tasks works on them.
+    /// Binds the session of the caller to a plan whose tasks it changes.
     pub(super) fn take(&mut self, plan: &PlanId, claiming: Claiming<'_>) -> Result<(), WorkError> {
         let Some(session) = self.caller.session.clone() else { return Ok(()) };
         let taken = self.ledger.take_plan(plan, &session, claiming, self.now())?;
         let known = SessionFiles::of(&self.repository.place, &session).peek();
         let is_new = known.filter(|state| !state.binding.plans.contains(plan));
         if let (Taken::Yes | Taken::Already, Some(state)) = (taken, is_new) {
-            self.say(&state, BindingWord::Taken(plan.clone()));
+            self.bind_or_log(&state, BindingWord::Taken(plan.clone()));
         }
         Ok(())
     }
 
-    /// A plan was loaded again and has a new id: who was bound to it still is.
+    /// Binds the sessions of a plan to its new id after it was loaded again.
     pub(super) fn rebind(&self, before: &PlanId, after: &PlanId) {
         let bound = |state: &State| state.binding.plans.contains(before) && !state.binding.plans.contains(after);
         for state in self.sessions().filter(bound) {
-            self.say(&state, BindingWord::Taken(after.clone()));
+            self.bind_or_log(&state, BindingWord::Taken(after.clone()));
         }
     }
 
-    /// Ends the binding of the sessions that work on the plan of this worktree. Which they were.
+    /// Ends the bindings of all sessions that work on the plan of this worktree, and returns these sessions.
     pub fn release(&self) -> Result<Vec<SessionId>, WorkError> {
         let Some(plan) = self.view()? else { return Err(PlanError::NoPlan.into()) };
         let mut released = Vec::new();
@@ -41,7 +42,7 @@ impl TaskList {
         Ok(released)
     }
 
-    /// Whether another living session has started that task.
+    /// The other living session that has started the task.
     pub(super) fn is_leased(&self, task: &Task) -> Result<Option<SessionId>, WorkError> {
         if task.status != Status::InProgress || self.caller.session.is_none() {
             return Ok(None);
@@ -57,7 +58,7 @@ impl TaskList {
         Ok(leased)
     }
 
-    /// A task that another session has started is not taken over.
+    /// Refuses to take over a task from another session.
     pub(super) fn may_start(&self, task: &Task) -> Result<(), WorkError> {
         match self.is_leased(task)? {
             Some(session) => Err(TaskError::Leased { task: task.id.clone(), session }.into()),
@@ -71,9 +72,9 @@ impl TaskList {
         states.into_iter().filter(|state| state.ended.is_none())
     }
 
-    fn say(&self, state: &State, word: BindingWord) {
+    fn bind_or_log(&self, state: &State, word: BindingWord) {
         if let Err(error) = self.tell_binding(state, word) {
-            let line = format!("session {} was not told of its plan: {}", state.session, chain(&error));
+            let line = format!("cannot tell session {} about its plan: {}", state.session, chain(&error));
             log_line(&self.repository.place, self.now(), &line);
         }
     }

@@ -1,8 +1,8 @@
-//! A check, seen from the side that asks for it.
+//! A check, from the side of the process that requests it.
 //!
-//! Whoever asks takes the lock of the run and hands it to the supervisor as its standard input. The lock is free when
-//! the supervisor is gone, however it went; what the ledger says then is the result, and if it says nothing the check
-//! is lost.
+//! The requesting process takes the lock of the run and passes it to the supervisor as standard input. The lock is free
+//! as soon as the supervisor is gone, for whatever reason. Then the ledger has the result; without one, the check is
+//! lost.
 
 use std::io::{self, PipeReader};
 use std::process::{Child, Stdio};
@@ -25,16 +25,16 @@ pub struct CheckAttempt {
     pub plan: PlanId,
     pub task: TaskId,
     pub name: String,
-    /// What the processes of an orchestrated run are known by.
+    /// The mark by which the processes of a run are found.
     pub mark: Option<String>,
 }
 
-/// A process that runs several checks at once may begin two in one millisecond.
-static BEGUN: AtomicU32 = AtomicU32::new(0);
+/// A process that runs several checks at once may start two in one millisecond.
+static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl CheckAttempt {
     pub(super) fn new(plan: &PlanId, task: &TaskId, now: Millis, mark: Option<String>) -> Self {
-        let number = BEGUN.fetch_add(1, Ordering::Relaxed);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("{:x}-{:x}-{number:x}", now.0, std::process::id());
         Self { plan: plan.clone(), task: task.clone(), name, mark }
     }
@@ -49,31 +49,32 @@ impl CheckAttempt {
         let mut supervisor = steadfast_system::program(program);
         supervisor
             .args(["supervise", "--plan", self.plan.as_str(), "--task", self.task.as_str(), "--run", &self.name])
-            // It goes there itself: a folder to start in makes the standard library fork, which copies the page tables
-            // of whoever asks.
+            // The supervisor changes to the folder itself. With `current_dir`, the standard library forks, which copies
+            // the page tables of this process.
             .arg("--in")
             .arg(&place.root)
-            // Not among its words, which everybody on this machine can read.
+            // In the environment, because every user of this machine can read the arguments.
             .env(SANDBOX, sandbox.unwrap_or_default())
             .envs(self.mark.as_ref().map(|mark| (steadfast_check::MARK, mark)))
             .stdin(lock)
             .stdout(held)
             .stderr(Stdio::null());
         if self.mark.is_some() {
-            // Whoever resumes a run ends what is left of it, so nobody has to stand between.
+            // `resume` ends the remaining processes of a run, so no process in between is needed.
             let child = supervisor.spawn().map_err(failed)?;
             return Ok(SupervisedCheck { end, child: Some(child) });
         }
-        // It starts the supervisor and ends, so that nobody who ends this process and its children ends the check.
+        // With `--leave` it starts the supervisor and exits, so that killing this process and its children does not
+        // kill the check.
         let status = supervisor.arg("--leave").status().map_err(failed)?;
         if status.success() {
             Ok(SupervisedCheck { end, child: None })
         } else {
-            Err(failed(io::Error::other(format!("its supervisor ended with {status}"))))
+            Err(failed(io::Error::other(format!("its supervisor failed: {status}"))))
         }
     }
 
-    /// Waits until it is over, for at most so long. Whether it is.
+    /// Waits for its end, at most this long. Returns true if it is over.
     pub(super) fn wait(&self, place: &Place, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut pause = Duration::from_millis(1);
@@ -93,14 +94,14 @@ impl CheckAttempt {
 /// A check whose supervisor was started by this process.
 #[derive(Debug)]
 pub(super) struct SupervisedCheck {
-    /// Closed by the supervisor's end.
+    /// The supervisor closes it when it exits.
     end: PipeReader,
-    /// The supervisor, where nobody stands between.
+    /// The supervisor, if it is a direct child.
     child: Option<Child>,
 }
 
 impl SupervisedCheck {
-    /// Waits for its end, for at most so long.
+    /// Waits for its end, at most this long.
     pub(super) fn wait(self, patience: Duration) {
         let Self { end, child } = self;
         let until = Instant::now() + patience;
@@ -118,7 +119,7 @@ impl SupervisedCheck {
         if is_over {
             let _ = child.wait();
         } else {
-            // It is buried when it has ended; where no thread is to be had, when this process has.
+            // A thread reaps it later; without a thread, it is reaped when this process exits.
             let _ = thread::Builder::new().spawn(move || child.wait());
         }
     }

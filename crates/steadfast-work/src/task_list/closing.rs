@@ -1,4 +1,4 @@
-//! Closing a task: by its check, by what can be looked at, by the agent's word, or by a human's.
+//! Closes tasks: by a check, by other evidence, by the agent's claim, or by a human.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,23 +13,23 @@ use super::checking::CheckAttempt;
 use super::{TaskError, TaskList};
 use crate::error::WorkError;
 
-/// How long `task done` and `task wait` wait for a check: less than the hosts give a command.
+/// Time that `task done` and `task wait` wait for a check: less than the time limit that hosts give a command.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How often somebody who waits to the end looks whether the waiting is to be ended.
+/// Interval at which a process that waits to the end checks for a request to stop.
 pub const SLICE: Duration = Duration::from_secs(1);
 
-/// How a task is to be closed.
+/// Options for closing a task.
 #[derive(Clone, Debug)]
 pub struct CloseOptions {
-    /// A picture that shows it.
+    /// A picture that shows the result.
     pub artifact: Option<PathBuf>,
-    /// A human takes it for done whatever its check says.
+    /// A human closes the task whatever its check says.
     pub force: bool,
-    /// A human says yes to what the check runs by now.
+    /// A human accepts the current content of the check.
     pub accept_check: bool,
     pub patience: Duration,
-    /// Its check runs in there.
+    /// The sandbox for the check.
     pub sandbox: Option<Sandbox>,
 }
 
@@ -39,7 +39,7 @@ impl Default for CloseOptions {
     }
 }
 
-/// How that went.
+/// The result of closing a task.
 #[derive(Debug)]
 pub enum CloseOutcome {
     Done {
@@ -64,7 +64,7 @@ impl TaskList {
         if let Some(checked) = self.repository.environment.check.clone() {
             return Err(TaskError::InsideCheck { task: id.clone(), checked }.into());
         }
-        self.is_nobodys(&task)?;
+        self.refuse_if_in_run(&task)?;
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(TaskError::Blocked(id.clone()).into());
         }
@@ -73,7 +73,7 @@ impl TaskList {
             let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
             let is_claimed = evidence.as_ref().is_none_or(|evidence| evidence.class == EvidenceClass::Claimed);
             if asked.force && is_claimed {
-                // A human's word is more than an agent's.
+                // The word of a human counts more than that of an agent.
                 return self.force(task);
             }
             if self.stale()?.iter().any(|stale| stale.id == task.id) {
@@ -85,18 +85,18 @@ impl TaskList {
             return self.force(task);
         }
         self.may_build(&task)?;
-        self.waits_for_nothing(&task)?;
+        self.refuse_if_waiting(&task)?;
         self.begin_unit(&task)?;
         if task.status == Status::Blocked {
             task = self.change(id, Status::InProgress, None)?.task;
         }
         let evidence = match task.verify.clone() {
             Some(Check::Command { command, .. }) => return self.check(task, &command, asked),
-            None => self.said(&task)?,
+            None => self.claimed(&task)?,
             Some(Check::Changed | Check::Written) => self.changed(&task)?,
             Some(Check::Artifact { .. }) => self.shown(&task, asked.artifact.as_deref())?,
             Some(Check::Decision) => {
-                // A file that is gone is there again, with what the ledger knows.
+                // Writes a missing decisions file again from the ledger.
                 self.render_decisions();
                 self.decided(&task)?
             }
@@ -105,7 +105,7 @@ impl TaskList {
         self.record(task, evidence)
     }
 
-    /// What closed the task does not hold any more: it is checked like an open one, and open again if that fails.
+    /// Checks a done task with stale evidence again, and opens it if the check fails.
     fn done_again(&mut self, task: Task, asked: &CloseOptions) -> Result<CloseOutcome, WorkError> {
         let closing = match task.verify.clone() {
             Some(Check::Command { command, .. }) => self.check(task, &command, asked)?,
@@ -121,7 +121,7 @@ impl TaskList {
         Ok(closing)
     }
 
-    /// Goes on waiting for a check that runs.
+    /// Continues to wait for a running check.
     pub fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<CloseOutcome, WorkError> {
         let task = self.find(id)?;
         let closing = self.wait_for(task, patience)?;
@@ -129,7 +129,7 @@ impl TaskList {
         Ok(closing)
     }
 
-    /// A check that failed says that a task which was done is not.
+    /// A failed check opens a done task again.
     fn reopen_failed(&mut self, closing: &CloseOutcome) -> Result<(), WorkError> {
         match closing {
             CloseOutcome::Failed { task, evidence, .. }
@@ -147,7 +147,7 @@ impl TaskList {
         let Some(running) = running else {
             let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
             return match evidence {
-                Some(evidence) if task.status == Status::Done || !evidence.passed => Ok(self.told(task, evidence)?),
+                Some(evidence) if task.status == Status::Done || !evidence.passed => Ok(self.recorded(task, evidence)?),
                 _ => Err(TaskError::NoCheckRuns(id.clone()).into()),
             };
         };
@@ -155,7 +155,7 @@ impl TaskList {
         self.await_end(task, &run, running.started_at, patience)
     }
 
-    /// Waits for the end of a check, however long it takes; `stop` ends the waiting, not the check.
+    /// Waits for the end of a check, however long it takes. `stop` ends the waiting, but not the check.
     pub fn wait_to_the_end(&mut self, mut closing: CloseOutcome, stop: &AtomicBool) -> Result<CloseOutcome, WorkError> {
         while let CloseOutcome::Running { task, since } = closing {
             if stop.load(Ordering::Relaxed) {
@@ -166,7 +166,7 @@ impl TaskList {
         Ok(closing)
     }
 
-    /// Runs the check of a task of any plan on the files of this worktree. None: nothing is run for it.
+    /// Runs the check of a task of any plan on the files of this worktree. Returns `None` if the task has no command.
     pub fn check_again(
         &mut self,
         plan: &PlanId,
@@ -192,7 +192,7 @@ impl TaskList {
         self.record(task, evidence)
     }
 
-    fn waits_for_nothing(&self, task: &Task) -> Result<(), WorkError> {
+    fn refuse_if_waiting(&self, task: &Task) -> Result<(), WorkError> {
         let mut open = Vec::new();
         for id in &task.blocked_by {
             if self.ledger.task(&task.plan, id)?.status != Status::Done {
@@ -205,7 +205,7 @@ impl TaskList {
         Err(TaskError::Waits { task: task.id.clone(), open }.into())
     }
 
-    /// Runs the check of a task, or joins the run that is under way.
+    /// Runs the check of a task, or joins a run in progress.
     pub(super) fn check(&mut self, task: Task, command: &str, asked: &CloseOptions) -> Result<CloseOutcome, WorkError> {
         self.defined(&task, command, asked)?;
         let now = self.now();
@@ -218,14 +218,14 @@ impl TaskList {
                     if !other_run.wait(&self.repository.place, Duration::ZERO) {
                         return self.await_end(task, &other_run, other.started_at, asked.patience);
                     }
-                    // Its supervisor is gone; whatever it had to say is in the ledger, or lost.
+                    // Its supervisor is gone; its result is in the ledger, or lost.
                     self.ledger.drop_check(&task.plan, &task.id, &other.name)?;
                 }
             }
         }
         let began = Instant::now();
         match run.start(&self.repository.place, asked.sandbox.as_ref()) {
-            Ok(begun) => begun.wait(asked.patience),
+            Ok(started) => started.wait(asked.patience),
             Err(error) => {
                 self.ledger.drop_check(&task.plan, &task.id, &run.name)?;
                 return Err(error.into());
@@ -248,16 +248,16 @@ impl TaskList {
         let lost = Evidence {
             command: command.map(str::to_owned),
             end: CheckEnd::Lost,
-            ..self.looked(EvidenceClass::Executed, false, "whoever ran it is gone, and said nothing".into())
+            ..self.looked(EvidenceClass::Executed, false, "its supervisor is gone and left no result".into())
         };
-        // Only if the supervisor did not get to it.
+        // Takes effect only if the supervisor recorded no result.
         self.ledger.record_run(&task.plan, &task.id, &run.name, &lost)?;
         let evidence = self.ledger.evidence_of(&task.plan, &task.id)?.pop().unwrap_or(lost);
-        self.told(task, evidence)
+        self.recorded(task, evidence)
     }
 
-    /// What the ledger says after a check that another process ran.
-    fn told(&self, before: Task, evidence: Evidence) -> Result<CloseOutcome, WorkError> {
+    /// The result in the ledger of a check that another process ran.
+    fn recorded(&self, before: Task, evidence: Evidence) -> Result<CloseOutcome, WorkError> {
         let task = self.ledger.task(&before.plan, &before.id)?;
         if evidence.passed && task.status == Status::Done {
             let changed = Changed { from: before.status, task, earned: false };
@@ -313,7 +313,7 @@ impl TaskList {
     }
 }
 
-/// A script that the task is to write is its work, and no part of how it is checked. What a manifest runs is.
+/// Leaves out scripts that the task itself has to write: they are its work. The commands of a manifest stay.
 fn without_work(definition: &Definition, files: &[String]) -> Definition {
     let is_work = |part: &DefinitionPart| {
         !matches!(part.state, PartState::Text(_)) && files.iter().any(|file| Path::new(&part.file).starts_with(file))

@@ -1,4 +1,4 @@
-//! A check in the sandbox of the session that asked for it, or not at all.
+//! Runs a check in the sandbox of the session that requested it, or not at all.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -8,13 +8,13 @@ use steadfast_check::{CheckReport, CheckRun, Supervisor};
 use steadfast_hosts::Sandbox;
 use steadfast_model::CheckEnd;
 
-/// Asked of the sandbox first. A program that does not know the sandbox, refuses it or ignores its words does not end
-/// like this; without it, `exited with 1` might be the sandbox or the check.
+/// A test command, to tell a failed sandbox from a failed check: both may exit with 1. A program that does not know the
+/// sandbox, refuses it or ignores its arguments does not exit with 42.
 const PROBE: &str = "exit 42";
 const PROBED: CheckEnd = CheckEnd::Exited(42);
 const PROBE_LIMIT: Duration = Duration::from_secs(10);
 
-/// Who runs a check, and in what.
+/// The supervisor of a check, with or without a sandbox.
 #[derive(Debug)]
 pub struct Confinement {
     supervisor: Supervisor,
@@ -22,7 +22,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// `root`: where checks run.
+    /// `root` is the folder in which checks run.
     pub fn new(supervisor: Supervisor, sandbox: Option<&Sandbox>, root: &Path) -> Self {
         match sandbox {
             Some(sandbox) => Self { supervisor: supervisor.within(sandbox.words(root)), sandboxed: true },
@@ -35,7 +35,7 @@ impl Confinement {
             return self.supervisor.run(check, stop);
         }
         let mut check = check.clone();
-        // Ours; the check has no use for it.
+        // Only for the supervisor; the check does not need it.
         check.environment.push((crate::SANDBOX.to_owned(), String::new()));
         let probe = CheckRun { command: PROBE.to_owned(), limit: PROBE_LIMIT, ..check.clone() };
         let probed = self.supervisor.run(&probe, stop);
@@ -54,12 +54,12 @@ fn not_started(probed: CheckReport) -> CheckReport {
     CheckReport {
         end: CheckEnd::NotStarted,
         output_tail: String::new(),
-        note: Some(format!("Codex's sandbox cannot be applied, and outside of it the check is not run: {why}")),
+        note: Some(format!("Codex's sandbox cannot be applied, so the check was not run: {why}")),
         ..probed
     }
 }
 
-/// The last line that says something.
+/// The last line that is not a warning or a note.
 fn reason(output: &str) -> Option<&str> {
     let idle = |line: &&str| !line.is_empty() && !line.starts_with("WARNING: ") && !line.starts_with("note: ");
     output.lines().map(str::trim).rfind(idle)
@@ -67,8 +67,8 @@ fn reason(output: &str) -> Option<&str> {
 
 fn how(end: CheckEnd) -> String {
     match end {
-        CheckEnd::Exited(code) => format!("`codex sandbox` exited with {code}, without a word"),
-        CheckEnd::TimedOut => format!("`codex sandbox` did nothing for {} s", PROBE_LIMIT.as_secs()),
+        CheckEnd::Exited(code) => format!("`codex sandbox` exited with {code} and printed no reason"),
+        CheckEnd::TimedOut => format!("`codex sandbox` did not respond within {} s", PROBE_LIMIT.as_secs()),
         other => format!("`codex sandbox` ended as {other:?}"),
     }
 }
@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn the_reason_is_the_last_line_that_says_something() {
         let warning = "WARNING: proceeding, even though we could not create PATH aliases: …";
-        let panic = "thread 'main' (2) panicked at linux_run_main.rs:1193:5:\nFailed to execvp /x: No such file\nnote: run with …";
+        let panic = "thread 'main' (2) panicked at linux_run_main.rs:1193:5:\nFailed to execvp /x: No such \
+                     file\nnote: run with …";
         for (output, expected) in [
             (
                 format!("{warning}\nError: invalid --sandbox-state-json value: …\n"),

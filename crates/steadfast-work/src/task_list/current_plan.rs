@@ -6,7 +6,7 @@ use steadfast_store::ledger::{LedgerError, PlanLine, PlanRow};
 use super::{PlanError, TaskList};
 use crate::error::WorkError;
 
-/// The plans of a worktree.
+/// The plans of a worktree, with the one in force first.
 #[derive(Debug)]
 pub struct Plans {
     pub lines: Vec<PlanLine>,
@@ -14,7 +14,6 @@ pub struct Plans {
 }
 
 impl TaskList {
-    /// The plan in force first.
     pub fn plans(&self) -> Result<Plans, WorkError> {
         let in_force = self.view()?.map(|view| view.id);
         let mut lines = self.ledger.plans(&self.worktree)?;
@@ -22,7 +21,7 @@ impl TaskList {
         Ok(Plans { lines, in_force })
     }
 
-    /// Puts a plan in force. What is done cannot hide what is open.
+    /// Puts a plan in force. A finished plan may not hide one with open tasks.
     pub fn use_plan(&mut self, plan: &PlanId) -> Result<PlanRow, WorkError> {
         let Plans { lines, in_force } = self.plans()?;
         let Some(line) = lines.iter().find(|line| line.id == *plan) else {

@@ -1,4 +1,4 @@
-//! The decisions file of a plan: `.steadfast/decisions/<plan>.md`, for people and agents to read and to write in.
+//! The decisions file of a plan, `.steadfast/decisions/<plan>.md`, which people and agents read and edit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,16 +18,16 @@ use crate::error::{WorkError, chain};
 use crate::file;
 use crate::loops;
 
-/// What we render for people, at the root of the checkout.
+/// The folder for rendered files, at the root of the checkout.
 const FOLDER: &str = ".steadfast";
 
-/// A file somebody may write in is not read past this.
+/// Size limit of the file, because anyone may edit it.
 const LONGEST: u64 = 1 << 20;
 
-/// Of what was decided, and of why, in characters.
+/// Length limit of a decision and of its reason, in characters.
 const LONGEST_LINE: usize = 1_000;
 
-/// Why something was decided that somebody wrote down without a reason.
+/// The reason of a decision that was written down without one.
 const NOT_SAID: &str = "not said";
 
 impl TaskList {
@@ -49,15 +49,15 @@ impl TaskList {
         })
     }
 
-    /// Brings the file and the ledger together. A file that cannot be written is no reason to fail: the ledger has it.
+    /// Synchronizes the file and the ledger. A file that cannot be written is only logged, because the ledger has all.
     pub fn render_decisions(&mut self) {
         let synced = self.sync_decisions();
         self.log_failed(synced);
-        // Whatever changes the one page changes the others.
+        // A change of this file also changes the pages of the loop.
         loops::refresh(&self.repository.place, &self.ledger, self.now());
     }
 
-    /// The same for the plan of this id, also where another one is in force by now.
+    /// The same for the plan with this id, even if another one is in force.
     pub fn render_decisions_of(&mut self, plan: &PlanId) {
         let synced = self.sync_decisions_of(plan);
         self.log_failed(synced);
@@ -66,7 +66,7 @@ impl TaskList {
 
     fn log_failed(&self, synced: Result<(), WorkError>) {
         if let Err(error) = synced {
-            let line = format!("the decisions file was not written: {}", chain(&error));
+            let line = format!("cannot write the decisions file: {}", chain(&error));
             log_line(&self.repository.place, self.now(), &line);
         }
     }
@@ -103,7 +103,7 @@ impl TaskList {
         Ok(())
     }
 
-    /// What was written into the file by hand is known to the ledger too.
+    /// Adds decisions to the ledger that were written into the file by hand.
     fn take_in(&mut self, plan: &PlanRow, text: &str) -> Result<(), WorkError> {
         let known = self.ledger.decisions(&plan.id)?;
         for phase in &plan.head.phases {
@@ -111,7 +111,7 @@ impl TaskList {
                 let (what, why) = line.split_once(": ").unwrap_or((&line, NOT_SAID));
                 let is_known =
                     known.iter().any(|decision| decision.phase.as_ref() == Some(&phase.id) && said(decision) == line);
-                // A longer one is in the file, and that is enough.
+                // A longer line stays in the file only.
                 let fits = [what, why].iter().all(|text| text.chars().count() <= LONGEST_LINE);
                 if is_known || !fits {
                     continue;
@@ -129,10 +129,10 @@ impl TaskList {
         Ok(())
     }
 
-    /// The file of a plan that is replaced becomes the file of the one that replaces it.
+    /// Moves the file of a plan to the plan that replaces it.
     pub(super) fn hand_over(&self, before: &PlanRow, source: &str) {
         if let Err(error) = self.move_file(before, source) {
-            let line = format!("the decisions file was not moved: {}", chain(&error));
+            let line = format!("cannot move the decisions file: {}", chain(&error));
             log_line(&self.repository.place, self.now(), &line);
         }
     }
@@ -147,7 +147,7 @@ impl TaskList {
         Ok(moved.map_err(|source| DecisionError::NotMoved { from, to, source })?)
     }
 
-    /// The phase of the task that is being done.
+    /// The phase of the current task.
     fn phase(&self) -> Result<Option<String>, WorkError> {
         Ok(self.next()?.and_then(|task| task.phase))
     }
@@ -157,19 +157,19 @@ impl TaskList {
     }
 }
 
-/// What an agent has to know of a plan beside its tasks.
+/// The parts of a plan that an agent needs besides the tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanContext {
     pub objective: String,
     pub constraints: Vec<String>,
-    /// Of all phases, the oldest first, as `what: why`.
+    /// Decisions of all phases, the oldest first, as `what: why`.
     pub decisions: Vec<String>,
-    /// Where they are written down, from the root of the worktree. None: the plan was not loaded from a file.
+    /// Their file, from the root of the worktree. `None` if the plan was not loaded from a file.
     pub file: Option<String>,
 }
 
 impl PlanContext {
-    /// Of a unit's plan, which is a part of the whole one.
+    /// The context of a unit's plan, which is a part of the whole plan.
     pub(super) fn of(list: &TaskList, whole: &PlanId, unit: &PlanId) -> Result<Self, WorkError> {
         let row = list.ledger.plan_row(whole)?;
         let KnownSpec { objective, constraints, .. } = stated(&row);
@@ -178,19 +178,19 @@ impl PlanContext {
     }
 }
 
-/// How much stands in the section of a task's phase, or what is missing.
+/// The number of decisions in the section of a task's phase, or the problem.
 pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, String>, WorkError> {
     let plan = list.ledger.plan(&list.worktree)?;
     let phases = plan.as_ref().map(|plan| plan.head.phases.as_slice()).unwrap_or_default();
     let Some(phase) = phases.iter().find(|phase| Some(&phase.id) == task.phase.as_ref()) else {
-        return Ok(Err("its phase is not in the plan: a human loads the spec again".into()));
+        return Ok(Err("its phase is not in the plan; a human has to load the spec again".into()));
     };
     let path = path(&list.repository.place.root, &task.plan);
     let text = read(&path).map_err(|source| unreadable(&path, source))?.unwrap_or_default();
     let name = label(phase);
     Ok(match document::bullets(&text, name).len() {
         0 => Err(format!(
-            "nothing stands under `## {}` in `{}`: `steadfast decide TEXT --why TEXT` adds a line",
+            "there is no decision under `## {}` in `{}`; `steadfast decide TEXT --why TEXT` adds one",
             document::heading(name),
             shown(&task.plan)
         )),
@@ -198,7 +198,7 @@ pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, 
     })
 }
 
-/// The file as people name it, from the root of the checkout.
+/// The path for messages, from the root of the checkout.
 pub fn shown(plan: &PlanId) -> String {
     format!("{FOLDER}/decisions/{plan}.md")
 }
@@ -207,7 +207,7 @@ pub(super) fn path(root: &Path, plan: &PlanId) -> PathBuf {
     root.join(FOLDER).join("decisions").join(format!("{plan}.md"))
 }
 
-/// Puts the file of a cleared plan away, beside its ledger.
+/// Moves the file of a cleared plan to the state.
 pub(super) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Option<PathBuf>> {
     let from = path(root, plan);
     let Some(text) = read(&from)? else { return Ok(None) };
@@ -217,14 +217,14 @@ pub(super) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Op
     Ok(Some(to))
 }
 
-/// What a spec itself says.
+/// The parts that come from the spec itself.
 fn stated(plan: &PlanRow) -> KnownSpec {
     let Head { description, constraints, criteria, .. } = plan.head.clone();
     let (feature, objective) = (plan.title.clone(), description.unwrap_or_else(|| plan.title.clone()));
     KnownSpec { feature, objective, constraints, criteria, ..KnownSpec::default() }
 }
 
-/// `decided`: the phases whose decision task is done.
+/// `decided` are the phases whose decision task is done.
 fn known(
     plan: &PlanRow,
     view: &PlanView,
@@ -267,14 +267,14 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    // Before it: a process that is killed in between leaves nothing that the next `git add` takes.
+    // First the ignore file: if the process is killed in between, `git add` takes nothing.
     if let Some(folder) = path.ancestors().find(|folder| folder.ends_with(FOLDER)) {
         file::ignore_all(folder)?;
     }
     write_file(path, text)
 }
 
-/// In one step: a reader sees the old or the new.
+/// Writes in one step, so that a reader sees the old or the new file.
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -1,6 +1,6 @@
-//! The decisions file as text: what we keep current in it, and what is somebody's own.
+//! The decisions file as text: updates Steadfast's parts and keeps everything else.
 
-/// What the file is to say, from the ledger.
+/// The content of the file, from the ledger.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownSpec {
     pub(super) feature: String,
@@ -17,11 +17,11 @@ pub(super) struct KnownPhase {
     pub(super) name: String,
     /// `what: why`, the oldest first.
     pub(super) decisions: Vec<String>,
-    /// Its decision task is done.
+    /// True if its decision task is done.
     pub(super) is_decided: bool,
 }
 
-/// What stands under the heading of a phase that was begun without a decision. The first decision takes its place.
+/// Placeholder in the section of a phase that was started without a decision. The first decision replaces it.
 const NOTHING: &str = "- [nothing decided]";
 
 const STATE: &str = "Current State";
@@ -34,13 +34,13 @@ pub(super) fn heading(phase: &str) -> String {
     }
 }
 
-/// Where the decisions of a phase stand. Older versions wrote `Phase 1: Letters Decisions`.
+/// The section with the decisions of a phase. Older versions wrote `Phase 1: Letters Decisions`.
 fn section_of(sections: &[Section], phase: &str) -> Option<usize> {
     let titles = [heading(phase), format!("{phase} Decisions")];
     titles.iter().find_map(|title| sections.iter().position(|section| section.is(title)))
 }
 
-/// A file that is new, or the present one with what it lacks: nothing of anybody's is taken out of it.
+/// Renders a new file, or adds to the present one what it lacks. Removes nothing that a person or agent wrote.
 pub(super) fn render(present: Option<&str>, known: &KnownSpec) -> String {
     let mut sections = match present {
         Some(text) if !text.trim().is_empty() => Section::all(text),
@@ -72,14 +72,13 @@ pub(super) fn render(present: Option<&str>, known: &KnownSpec) -> String {
     sections.iter().map(Section::to_text).collect()
 }
 
-/// The decisions under a phase's heading, placeholders aside.
+/// The decisions under a phase's heading, without placeholders.
 pub(super) fn bullets(text: &str, phase: &str) -> Vec<String> {
     let sections = Section::all(text);
     section_of(&sections, phase).map(|place| sections[place].bullets()).unwrap_or_default()
 }
 
-/// The file of a plan that another takes the place of: what we wrote about the first is now about the second, and what
-/// somebody wrote stays.
+/// Turns the file of a replaced plan into that of its successor: replaces Steadfast's own text and keeps the rest.
 pub(super) fn carry_over(text: &str, before: &KnownSpec, after: &KnownSpec) -> String {
     let mut sections = Section::all(text);
     for (old, new) in template(before).iter().zip(template(after)) {
@@ -103,10 +102,10 @@ fn template(known: &KnownSpec) -> Vec<Section> {
     ]
 }
 
-/// A heading of the second level and what stands under it.
+/// A heading of the second level with the lines below it.
 #[derive(Debug, PartialEq, Eq)]
 struct Section {
-    /// None: what stands before the first.
+    /// `None` for the lines before the first heading.
     title: Option<String>,
     lines: Vec<String>,
 }
@@ -148,7 +147,7 @@ impl Section {
         self.lines.iter().filter_map(bullet).collect()
     }
 
-    /// After its last line that says something; a placeholder gives way.
+    /// Adds lines after the last non-empty one, and removes placeholders.
     fn append(&mut self, lines: Vec<String>) {
         if lines.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Drafts: proposed, shown, and approved or not.
+//! Drafts of plans: proposes, lists and reads them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,39 +10,39 @@ use super::{ClosedGate, DraftName, PlanError, TaskList, plan};
 use crate::error::WorkError;
 use crate::spec_file;
 
-/// Where a draft goes that says nothing of it and is written in JSON.
+/// The path of a JSON draft that names none.
 const JSON_PATH: &str = "SPEC.json";
 const MARKDOWN_PATH: &str = "SPEC.md";
 
-/// Folders of git, of ours and of the hosts: what is written there is obeyed, and no plan.
+/// Folders of git, Steadfast and the hosts. Files there change how these programs behave, so no plan goes there.
 const FOREIGN: [&str; 5] = [".git", ".steadfast", ".claude", ".codex", ".agents"];
 
-/// How much of a title is shown, in a question among others.
+/// Length limit of a title in a question, in characters.
 const TITLE: usize = 100;
 
-/// What is to be proposed.
+/// A plan to propose.
 #[derive(Debug)]
 pub struct Proposal<'a> {
     pub text: String,
-    /// The file it came from; `-` where it came from none.
+    /// The file with the text; `-` for standard input.
     pub file: &'a Path,
-    /// Where it shall be written.
+    /// The path to write the plan to.
     pub path: Option<&'a str>,
 }
 
-/// A draft that is kept.
+/// A saved draft.
 #[derive(Debug)]
 pub struct Proposed {
     pub draft: Draft,
-    /// The one whose place it takes.
+    /// The draft that it replaces.
     pub before: Option<Draft>,
-    /// The gate was open.
+    /// True if the gate was open and is closed now.
     pub closed: bool,
     pub warnings: Vec<String>,
 }
 
 impl TaskList {
-    /// Keeps a draft, and closes the gate before it where that is open.
+    /// Saves a draft, and closes the gate if it is open.
     pub fn propose(&mut self, proposal: Proposal<'_>) -> Result<Proposed, WorkError> {
         let Proposal { text, file, path } = proposal;
         let gates = self.gates();
@@ -52,7 +52,7 @@ impl TaskList {
         let hash = plan::hash(&compiled.plan);
         let line =
             |problem: &steadfast_plan::Problem| format!("{}:{}: {}", file.display(), problem.line, problem.message);
-        // What is kept says nothing of a yes: that is written when there is one.
+        // The draft is saved without a marker of approval, which is written only on approval.
         let text = without_marker(&text);
         let before = last.filter(|last| last.text != text);
         let new = Draft {
@@ -73,7 +73,7 @@ impl TaskList {
         Ok(Proposed { draft: new, before, closed, warnings })
     }
 
-    /// Puts the draft into the gates before the caller, and closes one where there is none. Whether it did.
+    /// Adds the draft to the gates of the caller, or closes a new one. Returns true if it closed one.
     fn gate_with(&self, gates: Vec<ClosedGate>, draft: &Draft) -> Result<bool, WorkError> {
         let scope = self.new_gate(Trigger::Proposal, draft.proposed_at)?;
         let own: Vec<Gate> = gates
@@ -91,7 +91,7 @@ impl TaskList {
         Ok(closed)
     }
 
-    /// How long a draft waits: from its proposal on, as long as the settings say.
+    /// The time that a draft may wait, from its proposal on, as the settings say.
     fn term_of(&self, draft: &Draft) -> Result<Waiting, WorkError> {
         Ok(self.repository.config.load()?.rules().approval.waiting(draft.proposed_at))
     }
@@ -100,13 +100,13 @@ impl TaskList {
         Ok(self.repository.config.load()?.rules().approval.protected().map(str::to_owned).collect())
     }
 
-    /// Where a draft is written once it is approved: where it was said, where it comes from, where the last one goes.
+    /// The path of a draft after approval: the given one, else the file it comes from, else the path of the last draft.
     fn target(&self, file: &Path, said: Option<&str>, text: &str, last: Option<&Draft>) -> Result<String, WorkError> {
         if let Some(said) = said {
             return self.inside(said);
         }
         if file.to_str().is_none() {
-            // As text it would be another path.
+            // Converted to text, it would be another path.
             return Err(PlanError::NameNotText(file.to_owned()).into());
         }
         let from = spec_file::source(file, &self.place().root);
@@ -127,14 +127,14 @@ impl TaskList {
         })
     }
 
-    /// A path from the root of the checkout that stays in it, and out of what is not the project's.
+    /// Checks that a path stays inside the checkout and outside reserved folders, and makes it relative to the root.
     fn inside(&self, said: &str) -> Result<String, WorkError> {
         let wrong = |why| WorkError::from(PlanError::NoPlace { path: said.to_owned(), why });
         let root = self.place().root.canonicalize().unwrap_or_else(|_| self.place().root.clone());
         let given = Path::new(said);
         let relative = match given.strip_prefix(&root).or_else(|_| given.strip_prefix(&self.place().root)) {
             Ok(inside) => inside,
-            Err(_) if given.is_absolute() => return Err(wrong("it is outside of this checkout")),
+            Err(_) if given.is_absolute() => return Err(wrong("it is outside this checkout")),
             Err(_) => given,
         };
         let mut plain = PathBuf::new();
@@ -145,15 +145,15 @@ impl TaskList {
                 _ => return Err(wrong("it leads out of this checkout")),
             }
         }
-        let text = plain.to_str().ok_or_else(|| wrong("its name is no UTF-8 text"))?.to_owned();
+        let text = plain.to_str().ok_or_else(|| wrong("its name is not UTF-8 text"))?.to_owned();
         let is_others = |part: &str| FOREIGN.iter().any(|folder| part.eq_ignore_ascii_case(folder));
         if text.is_empty() || root.join(&plain).is_dir() {
             return Err(wrong("it is a folder"));
         }
         if text.split('/').any(is_others) {
-            return Err(wrong("that folder is not the project's own"));
+            return Err(wrong("this folder belongs to git, Steadfast or a host"));
         }
-        // The part of it that is there must not lead elsewhere.
+        // The existing part of the path must not be a link to another place.
         let there = root.join(&plain).ancestors().find_map(|path| path.canonicalize().ok());
         if there.is_some_and(|there| !there.starts_with(&root)) {
             return Err(wrong("a link leads out of this checkout"));
@@ -161,7 +161,7 @@ impl TaskList {
         Ok(text)
     }
 
-    /// The draft that a human means: of this hash, or the only one that waits.
+    /// The draft with this hash, or the only one that waits.
     pub fn draft_of(&self, short: Option<&str>) -> Result<Draft, WorkError> {
         let mut waiting = self.waiting();
         let Some(short) = short else {
@@ -187,7 +187,7 @@ impl TaskList {
         hashes.into_iter().filter_map(|hash| draft(self.place(), hash)).collect()
     }
 
-    /// What a draft's text says, by the hash it is kept under. Nothing: it is no plan, only a text.
+    /// The plan in a draft, checked against its hash. `None` if the draft is a text without tasks.
     pub fn read_draft(&self, draft: &Draft) -> Result<Option<Plan>, WorkError> {
         match self.plan_of_draft(draft) {
             Some(plan) if plan::hash(&plan) == draft.hash => Ok(Some(plan)),
@@ -211,7 +211,7 @@ pub fn short_of(draft: &Draft) -> &str {
     draft.hash.get(..DraftLine::SHORT).unwrap_or(&draft.hash)
 }
 
-/// A title in one line, of a length that leaves room for the question around it.
+/// A title in one line, short enough for a question.
 fn title(feature: &str) -> String {
     truncate_line(&feature.replace(char::is_control, " "), TITLE)
 }

@@ -8,58 +8,56 @@ use steadfast_store::{GrantError, SigningError};
 use super::word;
 use crate::error::Cause;
 
-/// Why a task was not started, closed, blocked or changed.
+/// The reason why a task was not started, closed, blocked or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    #[error("a task needs a title, and this one is empty")]
+    #[error("the title of the task is empty")]
     NoTitle,
-    #[error("a note says something, and this one is empty")]
+    #[error("the note is empty")]
     EmptyNote,
-    #[error("a task is blocked by something: `--why` is empty")]
+    #[error("`--why` is empty; a blocked task needs a reason")]
     NoReason,
     #[error("there are no tasks in this worktree")]
     NoTasks,
-    #[error("task `{task}` is worked off by run `{run}`")]
+    #[error("run `{run}` is working on task `{task}`")]
     InRun { task: TaskId, run: RunId },
     #[error("task `{task}` is in progress in session {session}")]
     Leased { task: TaskId, session: SessionId },
-    #[error("task `{0}` is blocked, and only a human puts it back")]
+    #[error("task `{0}` is blocked; only a human can unblock it")]
     Blocked(TaskId),
     #[error("task `{task}` is {}, not blocked", word(*status))]
     NotBlocked { task: TaskId, status: Status },
-    #[error("task `{task}` cannot be closed from within the check of task `{checked}`")]
+    #[error("task `{task}` cannot be closed from inside the check of task `{checked}`")]
     InsideCheck { task: TaskId, checked: String },
-    #[error("stale tasks cannot be checked from within the check of task `{checked}`")]
+    #[error("stale tasks cannot be checked from inside the check of task `{checked}`")]
     ChecksInsideCheck { checked: String },
-    #[error("task `{task}` waits for {}", quoted(open))]
+    #[error("task `{task}` depends on open tasks: {}", quoted(open))]
     Waits { task: TaskId, open: Vec<TaskId> },
-    #[error("only a human closes task `{0}` without its check")]
+    #[error("only a human can close task `{0}` without its check")]
     ForcedByAgent(TaskId),
-    #[error("only a human says yes to a changed check")]
+    #[error("only a human can accept a changed check")]
     AcceptedByAgent(TaskId),
-    #[error(
-        "task `{task}` stays open: its check `{command}` is not what it was when the plan was loaded: {difference}"
-    )]
+    #[error("task `{task}` stays open: its check `{command}` changed since the plan was loaded: {difference}")]
     CheckChanged { task: TaskId, command: String, difference: String },
-    #[error("no check of task `{0}` runs")]
+    #[error("no check of task `{0}` is running")]
     NoCheckRuns(TaskId),
-    #[error("task `{0}` has no command to check it by")]
+    #[error("the check of task `{0}` is not a command")]
     NoCommand(TaskId),
-    #[error("task `{0}` is closed by a picture that shows it")]
+    #[error("task `{0}` needs a picture that shows the result")]
     NoArtifact(TaskId),
-    #[error("what the check `{command}` stands for cannot be read: {source}")]
+    #[error("cannot read what the check `{command}` runs: {source}")]
     Undefined { command: String, source: DefineError },
-    #[error("the check of task `{task}` cannot be started: {source}")]
+    #[error("cannot start the check of task `{task}`: {source}")]
     NotStarted { task: TaskId, source: io::Error },
-    #[error("task `{task}` stays open: its files cannot be looked at: {why}")]
+    #[error("task `{task}` stays open: cannot read its files: {why}")]
     NotSeen { task: TaskId, why: String },
-    #[error("the check of task `{task}` says nothing: {how}")]
+    #[error("the check of task `{task}` gave no result: {how}")]
     CheckLost { task: TaskId, how: String },
-    #[error("the check `{command}`, which the request states, cannot be started: {source}")]
+    #[error("cannot start the check `{command}`, which the request states: {source}")]
     StatedNotStarted { command: String, source: io::Error },
-    #[error("the check `{command}`, which the request states, has no result: {how}")]
+    #[error("the check `{command}`, which the request states, gave no result: {how}")]
     StatedLost { command: String, how: String },
-    #[error("the check of task `{task}` says nothing: `{}` is nearly full", folder.display())]
+    #[error("the check of task `{task}` gave no result: the disk of `{}` is nearly full", folder.display())]
     DiskFull { task: TaskId, folder: PathBuf },
 }
 
@@ -81,7 +79,7 @@ impl TaskError {
             | Self::NoCheckRuns(_)
             | Self::NoCommand(_)
             | Self::NoArtifact(_) => Cause::State,
-            // What is too large or leads too far is written by whoever does the task.
+            // The agent that does the task writes these files, so it can fix their size or number.
             Self::Undefined { source: DefineError::TooLarge(_) | DefineError::TooMany { .. }, .. } => Cause::State,
             Self::Undefined { source: DefineError::File { .. } | DefineError::NotHashed { .. }, .. }
             | Self::NotStarted { .. }
@@ -94,53 +92,52 @@ impl TaskError {
     }
 }
 
-/// Why a plan was not loaded, drafted, found or put away.
+/// The reason why a plan was not loaded, proposed, found or cleared.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("there is no plan in this worktree")]
     NoPlan,
     #[error("there is no plan `{plan}` in this worktree")]
     Unknown { plan: PlanId, known: Vec<PlanId> },
-    #[error("every task of plan `{plan}` is done, and plan `{other}` has open ones: it stays in force")]
+    #[error("every task of plan `{plan}` is done; plan `{other}` has open tasks and stays in force")]
     AllDone { plan: PlanId, other: PlanId },
-    #[error("{name} is not loaded: the plan gate is closed")]
+    #[error("cannot load {name}: the plan gate is closed")]
     GateClosed {
         name: String,
         /// The file that could be proposed instead.
         source_file: Option<String>,
     },
-    #[error("`{path}` is not loaded: it is not plan {short}, which was drafted for that file")]
+    #[error("cannot load `{path}`: it differs from plan {short}, which was proposed for that file")]
     NotTheDraft { path: String, short: String },
-    #[error("`{path}` is loaded as plan `{plan}` and has changed since: a human loads it again")]
+    #[error("`{path}` is loaded as plan `{plan}` and has changed since; only a human can load it again")]
     Changed { path: String, plan: PlanId },
     #[error(
-        "`{path}` is loaded with {}, whose skills are not installed any more: a human loads it again",
+        "`{path}` is loaded with {}, whose skills are not installed any more; only a human can load it again",
         quoted(tasks)
     )]
     SkillsGone { path: String, tasks: Vec<TaskId> },
     #[error("there are no tasks in {0}")]
     NothingTracked(String),
-    #[error("nothing is open in {0}")]
+    #[error("there are no open tasks in {0}")]
     NothingOpen(String),
-    #[error("plan `{plan}` is cleared, but `{file}` cannot be put away: {source}")]
+    #[error("plan `{plan}` is cleared, but `{file}` cannot be archived: {source}")]
     NotArchived { plan: PlanId, file: String, source: io::Error },
-    #[error("the draft cannot be kept: {0}")]
+    #[error("cannot save the draft: {0}")]
     NotKept(io::Error),
-    #[error("`{path}` is no place for a plan: {why}")]
+    #[error("a plan cannot be written to `{path}`: {why}")]
     NoPlace { path: String, why: &'static str },
-    #[error("`{}` is no place for a plan: its name is no UTF-8 text", .0.display())]
+    #[error("a plan cannot be written to `{}`: its name is not UTF-8 text", .0.display())]
     NameNotText(PathBuf),
-    #[error("several drafts wait in this checkout: say which")]
+    #[error("several drafts wait in this checkout; name one of them")]
     SeveralDrafts(Vec<DraftName>),
-    #[error("no draft waits for a yes in this checkout")]
+    #[error("no draft waits for approval in this checkout")]
     NoDraft,
     #[error("there is no draft `{short}` in this checkout")]
     UnknownDraft { short: String, waiting: Vec<DraftName> },
-    #[error("draft `{short}` is not what was proposed: its text has another hash")]
+    #[error("draft `{short}` changed since it was proposed: its text has another hash")]
     DraftChanged { short: String },
 }
 
-/// A draft in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftName {
     pub short: String,
@@ -164,27 +161,27 @@ impl PlanError {
     }
 }
 
-/// Why a plan is not approved.
+/// The reason why a plan is not approved.
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalError {
-    #[error("{refused}: plan `{plan}` is not approved, {why}")]
+    #[error("{refused}: plan `{plan}` is not approved: {why}")]
     Missing {
-        /// What is not done for that.
+        /// The operation that is refused, as the start of the message.
         refused: String,
         plan: PlanId,
         why: &'static str,
-        /// The beginning of its hash, where a draft with it is kept here.
+        /// The beginning of its hash, if this checkout has a draft with it.
         draft: Option<String>,
-        /// The file it was loaded from.
+        /// The file from which it was loaded.
         file: Option<String>,
     },
-    #[error("draft `{short}` was proposed again in `{worktree}`, and would be written there")]
+    #[error("draft `{short}` was proposed again in `{worktree}` and would be written there")]
     Elsewhere { short: String, worktree: String },
     #[error("another draft waits at the gate of this checkout: {short}")]
     OtherDraft { short: String },
-    #[error("`HOME` is not set, so there is nowhere to keep the key of approvals")]
+    #[error("`HOME` is not set, so there is no folder for the approval key")]
     NoHome,
-    #[error("the hardened profile signs with a key of yours, and `approval.key` names none")]
+    #[error("`approval.profile` is `hardened`, but `approval.key` names no key")]
     NoKey,
     #[error(transparent)]
     Grant(#[from] GrantError),
@@ -206,19 +203,19 @@ impl ApprovalError {
     }
 }
 
-/// Why a plan gate was not closed or opened.
+/// The reason why a plan gate was not closed or opened.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    #[error("the gate cannot be closed: {0}")]
+    #[error("cannot close the gate: {0}")]
     NotClosed(io::Error),
-    #[error("the marker of the gate cannot be removed: {source}")]
+    #[error("cannot remove the marker of the gate: {source}")]
     NotOpened { folder: PathBuf, source: io::Error },
 }
 
-/// Why a decision was not kept, or its file not written.
+/// The reason why a decision was not saved, or its file not written.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
-    #[error("a decision says what, and `--why` says why: one of them is empty")]
+    #[error("the decision or its reason (`--why`) is empty")]
     Empty,
     #[error("cannot read `{}`: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },

@@ -1,4 +1,4 @@
-//! What proves a task done without a command.
+//! Evidence that a task is done, if its check is not a command.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use super::{TaskError, TaskList, decisions, files, skills};
 use crate::error::WorkError;
 
 impl TaskList {
-    /// Evidence for which nothing ran.
+    /// Evidence for which no command ran.
     pub(super) fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
         Evidence::without_run(class, passed, note, self.now())
     }
 
-    /// A task without a check: an agent's word counts when its files changed since it was started, a human's does anyway.
-    pub(super) fn said(&self, task: &Task) -> Result<Evidence, WorkError> {
+    /// Evidence for a task without a check. An agent's claim counts if the files changed since the start; a human's
+    /// always.
+    pub(super) fn claimed(&self, task: &Task) -> Result<Evidence, WorkError> {
         if !self.caller.is_agent() {
             return Ok(self.looked(EvidenceClass::Forced, true, "a human closed it".into()));
         }
@@ -28,7 +29,7 @@ impl TaskList {
         Ok(Evidence { class: EvidenceClass::Claimed, note: Some(note), ..changed })
     }
 
-    /// Of a task that is to change its files.
+    /// Evidence for a task that has to change its files.
     pub(super) fn changed(&self, task: &Task) -> Result<Evidence, WorkError> {
         match task.verify {
             Some(Check::Written) => self.changed_since(task, &before_in_chain(task), true),
@@ -36,33 +37,29 @@ impl TaskList {
         }
     }
 
-    /// The same once more, for a task that is closed by that.
+    /// The same evidence again, for a task that such a change closed.
     pub(super) fn looked_again(&self, task: &Task) -> Result<Option<Evidence>, WorkError> {
         let is_looked_at = matches!(task.verify, Some(Check::Changed | Check::Written));
         is_looked_at.then(|| self.changed(task)).transpose()
     }
 
-    /// Whether its files are others than when `since` was started; `there`: and none is missing.
+    /// Checks that the task's files differ from when `since` was started. With `there`, no file may be missing.
     pub(super) fn changed_since(&self, task: &Task, since: &TaskId, there: bool) -> Result<Evidence, WorkError> {
         let started = self.ledger.started(&task.plan, since).ok().flatten();
         let ids = match files::ids(&self.repository.place.root, &task.files, files::ONE_TASK) {
             Fact::Known(ids) => ids,
             Fact::Unknown(why) => {
-                return Ok(self.looked(
-                    EvidenceClass::Observed,
-                    false,
-                    format!("its files cannot be looked at: {why}"),
-                ));
+                return Ok(self.looked(EvidenceClass::Observed, false, format!("cannot read its files: {why}")));
             }
             Fact::NotAsked => files::Ids::new(),
         };
         let Some(started) = started else {
-            let note = format!("it was never started, so nothing tells what changed: `steadfast task start {since}`");
+            let note = format!("it was never started, so its changes are unknown: `steadfast task start {since}`");
             return Ok(self.looked(EvidenceClass::Observed, false, note));
         };
         if let Some(why) = &started.unseen {
             let note =
-                format!("its files could not be looked at when it was started ({why}): `steadfast task start {since}`");
+                format!("its files could not be read when it was started ({why}): `steadfast task start {since}`");
             return Ok(self.looked(EvidenceClass::Observed, false, note));
         }
         if task.files.is_empty() {
@@ -92,11 +89,15 @@ impl TaskList {
             (Some(_), Fact::Known(now)) => {
                 Evidence { tree: Some(now), ..self.looked(EvidenceClass::Observed, true, "the tree changed".into()) }
             }
-            (None, _) => self.looked(EvidenceClass::Claimed, true, "it names no files, and no tree was kept".into()),
+            (None, _) => self.looked(
+                EvidenceClass::Claimed,
+                true,
+                "it names no files, and the tree at its start is unknown".into(),
+            ),
             (_, Fact::Unknown(why)) => {
-                self.looked(EvidenceClass::Observed, false, format!("the tree cannot be looked at: {why}"))
+                self.looked(EvidenceClass::Observed, false, format!("cannot read the tree: {why}"))
             }
-            (_, Fact::NotAsked) => self.looked(EvidenceClass::Observed, false, "the tree was not looked at".into()),
+            (_, Fact::NotAsked) => self.looked(EvidenceClass::Observed, false, "the tree was not read".into()),
         }
     }
 
@@ -105,7 +106,7 @@ impl TaskList {
             return Err(TaskError::NoArtifact(task.id.clone()).into());
         };
         let root = &self.repository.place.root;
-        // As it is named from where the command was called.
+        // The path is relative to the folder in which the command was called.
         let full = self.repository.environment.cwd.join(path);
         let shows: Vec<&str> = task.files.iter().map(String::as_str).collect();
         Ok(match artifact::look(root, &full, &shows) {
@@ -136,7 +137,7 @@ impl TaskList {
         Ok(match skills::used(&self.repository.place, session, names, since) {
             skills::Seen::All => self.looked(EvidenceClass::Observed, true, format!("used: {}", names.join(", "))),
             skills::Seen::Without(missing) => {
-                // One that went away since the plan was loaded cannot be used: nobody could ever close the task.
+                // A skill that was removed since the plan was loaded cannot be used, so the task could never be closed.
                 let environment = &self.repository.environment;
                 let is_here = |name: &String| {
                     let homes = environment.homes.as_ref();
@@ -146,7 +147,7 @@ impl TaskList {
                     |names: &[String]| names.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
                 match missing.iter().filter(|name| is_here(name)).cloned().collect::<Vec<_>>().as_slice() {
                     [] => {
-                        let note = format!("not used, because not installed here: {}", named(&missing));
+                        let note = format!("not used, because they are not installed here: {}", named(&missing));
                         self.looked(EvidenceClass::Claimed, true, note)
                     }
                     unused => {
@@ -160,23 +161,23 @@ impl TaskList {
     }
 }
 
-/// A check may be a whole script: the beginning of it, in one line.
+/// The beginning of a command in one line, because a check may be a whole script.
 pub fn short(command: &str) -> String {
     const LONGEST: usize = 80;
     truncate_line(command, LONGEST)
 }
 
-/// How a check that did not pass ended.
+/// The end of a check that did not pass, in words.
 pub fn how(evidence: &Evidence) -> String {
     let command = evidence.command.as_deref().map(|command| format!("`{}` ", short(command))).unwrap_or_default();
     let how = match evidence.end {
         CheckEnd::Exited(code) => format!("{command}exited with {code}"),
-        CheckEnd::Signalled(signal) => format!("{command}was ended by signal {signal}"),
-        CheckEnd::TimedOut => format!("{command}ran into its time limit"),
+        CheckEnd::Signalled(signal) => format!("{command}was killed by signal {signal}"),
+        CheckEnd::TimedOut => format!("{command}reached its time limit"),
         CheckEnd::NotStarted => format!("{command}could not be started"),
-        CheckEnd::Lost => format!("{command}did not get to its end"),
-        CheckEnd::Unsettled => format!("{command}changes the task's files each time it runs"),
-        CheckEnd::Redefined => format!("{command}is not what it was when the plan was loaded"),
+        CheckEnd::Lost => format!("{command}did not finish"),
+        CheckEnd::Unsettled => format!("{command}changes the task's files on every run"),
+        CheckEnd::Redefined => format!("{command}changed since the plan was loaded"),
         CheckEnd::Looked => String::new(),
     };
     let note = match evidence.note.as_deref() {
@@ -187,7 +188,7 @@ pub fn how(evidence: &Evidence) -> String {
     format!("{how}{note}")
 }
 
-/// `2.1` for `2.1a`: a generated task is named after the one before it.
+/// The task before a generated one: `2.1` for `2.1a`.
 fn before_in_chain(task: &Task) -> TaskId {
     TaskId::new(task.id.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()))
 }

@@ -1,4 +1,4 @@
-//! How the files of a task stand, by the ids git has for them.
+//! The state of a task's files, by their git object ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,16 +8,17 @@ use std::time::Duration;
 use steadfast_model::{Fact, Millis, SeenFile};
 use steadfast_observe::Checkout;
 
-/// A command may take this long for the files of one task; of many, for a listing, it takes less.
+/// Time limit for the files of one task.
 pub const ONE_TASK: Duration = Duration::from_secs(10);
+/// Time limit for the files of all tasks in a list.
 pub(super) const A_LISTING: Duration = Duration::from_secs(1);
 
-/// The tree of a very large repository takes a while; checks take longer.
+/// Time limit for the tree of the whole checkout, which takes long in a very large repository.
 const TREE: Duration = Duration::from_secs(60);
 
 pub type Ids = BTreeMap<String, Option<String>>;
 
-/// The object ids of these files. A pattern stands for the folder before its first wildcard.
+/// The object ids of these files. A pattern means the folder before its first wildcard.
 pub fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {
     if files.is_empty() {
         return Fact::Known(Ids::new());
@@ -33,8 +34,8 @@ pub fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {
     }
 }
 
-/// The same files as a stop compares them, and the folders that the task names: what is new in one is in no list of files.
-/// None where they cannot be read: the stop says so then.
+/// The files as the stop hook compares them, with the folders that the task names, so that new files are noticed. Empty
+/// if they cannot be read; the stop reports that.
 pub(super) fn seen(root: &Path, named: &[String], ids: &Ids, now: Millis) -> Vec<SeenFile> {
     if ids.is_empty() {
         return Vec::new();
@@ -50,7 +51,7 @@ pub(super) fn seen(root: &Path, named: &[String], ids: &Ids, now: Millis) -> Vec
     }
 }
 
-/// Whether the files that a task names are others than its evidence says. A folder stands for what is in it.
+/// Returns true if the files that a task names differ from its evidence. A folder means all files in it.
 pub(super) fn differ(named: &[String], before: &Ids, now: &Ids) -> bool {
     let is_new = |file: &String| {
         let folder = plain(file);
@@ -60,7 +61,7 @@ pub(super) fn differ(named: &[String], before: &Ids, now: &Ids) -> bool {
     before.iter().any(|(path, id)| now.get(path).cloned().flatten() != *id) || named.iter().any(is_new)
 }
 
-/// The whole checkout, as one id.
+/// The whole checkout as one id.
 pub fn tree(root: &Path, state: &Path) -> Fact<String> {
     let checkout = Checkout::find(root);
     match checkout.tree_id(&kept_for(&checkout, state), TREE) {
@@ -70,28 +71,28 @@ pub fn tree(root: &Path, state: &Path) -> Fact<String> {
     }
 }
 
-/// Where the objects of that tree are that the repository has not.
+/// The folder with the objects of that tree that are not in the repository.
 pub fn objects(root: &Path, state: &Path) -> PathBuf {
     kept_for(&Checkout::find(root), state).join("objects")
 }
 
-/// The checkout goes, and with it what was kept to find its tree.
+/// Removes the data that was kept to compute the tree of a checkout, before the checkout is removed.
 pub fn forget_tree(root: &Path, state: &Path) {
     let checkout = Checkout::find(root);
-    // One that is gone already is taken for the one around it.
+    // For a checkout that is gone already, git finds the one around it.
     if fs::canonicalize(root).is_ok_and(|root| root == checkout.root) {
-        // What stays is of no use, and found by nobody.
+        // A leftover folder does no harm.
         let _ = fs::remove_dir_all(kept_for(&checkout, state));
     }
 }
 
-/// Worktrees share the state, and each has an index of its own.
+/// The folder for a checkout's index. Worktrees share the state, but each has its own index.
 fn kept_for(checkout: &Checkout, state: &Path) -> PathBuf {
     let name = checkout.git_dir().map_or(0, |dir| steadfast_model::fnv([dir.as_os_str().as_encoded_bytes()]));
     state.join("trees").join(format!("{name:016x}"))
 }
 
-/// Which files are others than they were.
+/// The files that differ.
 pub fn changed<'a>(before: &'a Ids, now: &'a Ids) -> Vec<&'a str> {
     let mut names: Vec<&str> = before.keys().chain(now.keys()).map(String::as_str).collect();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! Whether what closed a task still holds in this checkout, and renewing it where it does not.
+//! Finds done tasks whose evidence is stale in this checkout, and checks them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -15,47 +15,47 @@ use super::unmerged::UnmergedTasks;
 use super::{CloseOptions, CloseOutcome, TaskError, TaskList, files};
 use crate::error::{Cause, WorkError};
 
-/// The last evidence of a task, as it is now.
+/// The last evidence of a task, compared with the current files.
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub evidence: Evidence,
-    /// Whether what it is about changed since. None: not known, or nothing of this checkout.
+    /// True if its subject changed since. `None` if that is unknown, or if the evidence is not about this checkout.
     pub stale: Option<bool>,
-    /// What a run did is on this branch, which is not merged yet.
+    /// The unmerged branch with the work, if a run did the task.
     pub branch: Option<String>,
 }
 
-/// What became of stale tasks that share a check.
+/// The result for stale tasks that share a check.
 #[derive(Debug)]
 pub enum Rechecked {
-    /// What closed them holds again: these tasks are done here.
+    /// The check passed: these tasks are done here.
     Renewed { what: String, tasks: Vec<TaskId> },
-    /// It did not: these tasks are open again.
+    /// The check failed: these tasks are open again.
     Reopened { tasks: Vec<TaskId>, evidence: Box<Evidence> },
-    /// Its check still runs.
+    /// The check is still running.
     Running { tasks: Vec<TaskId> },
-    /// It does not run what it ran when the plan was loaded: a human decides.
+    /// The check changed since the plan was loaded, so a human has to decide.
     Refused { tasks: Vec<TaskId>, error: WorkError },
-    /// Only a new picture shows it.
+    /// Only a new picture can prove it.
     NeedsArtifact(TaskId),
 }
 
-/// A done task that does not hold on a tree.
+/// A done task that fails on a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotHeld {
     pub task: TaskId,
     /// One line.
     pub why: String,
-    /// The end of what its check said.
+    /// The end of the output of its check.
     pub output: String,
 }
 
-/// Whether the done tasks of a plan hold on a tree.
+/// The result of checking the done tasks of a plan on a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DoneOn {
     All,
     Not(Vec<NotHeld>),
-    /// Nobody waited for the end of a check.
+    /// The wait for a check was stopped.
     Stopped,
 }
 
@@ -76,7 +76,7 @@ impl TaskList {
         Ok(tasks.iter().map(proof).collect())
     }
 
-    /// The done tasks of the plan whose evidence does not hold here.
+    /// The done tasks of the plan with stale evidence.
     pub fn stale(&self) -> Result<Vec<Task>, WorkError> {
         let tasks = self.all()?;
         let proofs = self.proofs(&tasks)?;
@@ -84,7 +84,7 @@ impl TaskList {
         Ok(tasks.into_iter().zip(proofs).filter(|(_, proof)| is_stale(proof)).map(|(task, _)| task).collect())
     }
 
-    /// Runs the check of every stale task again, each distinct one once. A task whose check fails is open again.
+    /// Runs each distinct check of the stale tasks once. A task whose check fails is open again.
     pub fn check_stale(&mut self, asked: &CloseOptions) -> Result<Vec<Rechecked>, WorkError> {
         if let Some(checked) = self.repository.environment.check.clone() {
             return Err(TaskError::ChecksInsideCheck { checked }.into());
@@ -93,9 +93,9 @@ impl TaskList {
         let mut found = Vec::new();
         let mut by_command: BTreeMap<String, Vec<Task>> = BTreeMap::new();
         let looks_changed = self.looks_changed()?;
-        self.hold_after_all(looks_changed)?;
+        self.record_unchanged(looks_changed)?;
         for task in self.stale()? {
-            self.is_nobodys(&task)?;
+            self.refuse_if_in_run(&task)?;
             match task.verify.as_ref().and_then(Check::as_command) {
                 Some(command) => by_command.entry(command.to_owned()).or_default().push(task),
                 None => found.push(self.look_again(task)?),
@@ -108,7 +108,7 @@ impl TaskList {
         Ok(found)
     }
 
-    /// The done tasks whose files look changed to a stop, which reads less than git does, as their files are now.
+    /// The done tasks that look changed to the stop hook, which reads less than git, with their current files.
     fn looks_changed(&self) -> Result<Vec<(Task, Vec<SeenFile>)>, WorkError> {
         let Some(view) = self.view()? else { return Ok(Vec::new()) };
         let plan = view.id;
@@ -129,9 +129,9 @@ impl TaskList {
         Ok(tasks.filter_map(seen).collect())
     }
 
-    /// A new name in a folder may be one that only git knows to ignore: where git finds nothing changed, the next stop has to
-    /// find the same.
-    fn hold_after_all(&mut self, looked: Vec<(Task, Vec<SeenFile>)>) -> Result<(), WorkError> {
+    /// A new name in a folder may be a file that git ignores, which only git knows. If git finds no change, records the
+    /// current files, so that the next stop finds no change either.
+    fn record_unchanged(&mut self, looked: Vec<(Task, Vec<SeenFile>)>) -> Result<(), WorkError> {
         let Some(plan) = looked.first().map(|(task, _)| task.plan.clone()) else { return Ok(()) };
         let tasks: Vec<Task> = looked.iter().map(|(task, _)| task.clone()).collect();
         let proofs = self.proofs(&tasks)?;
@@ -143,7 +143,7 @@ impl TaskList {
         Ok(self.ledger.see_again(&plan, &hold)?)
     }
 
-    /// A stale task for which nothing runs.
+    /// Checks a stale task whose check is not a command.
     fn look_again(&mut self, task: Task) -> Result<Rechecked, WorkError> {
         let Some(evidence) = self.looked_again(&task)? else { return Ok(Rechecked::NeedsArtifact(task.id)) };
         let (plan, id) = (task.plan.clone(), task.id.clone());
@@ -156,7 +156,7 @@ impl TaskList {
         Ok(Rechecked::Reopened { tasks: vec![id], evidence: Box::new(evidence) })
     }
 
-    /// What a check that fails closed as well: tasks with the same command, whose own files did not change.
+    /// The done tasks with the same command. If it fails, they are open again, even if their own files did not change.
     fn closed_by(&self, command: &str) -> Result<Vec<Task>, WorkError> {
         let tasks = self.all()?;
         let proofs = self.proofs(&tasks)?;
@@ -197,8 +197,8 @@ impl TaskList {
         })
     }
 
-    /// Whether the done tasks of any plan hold on the files of this worktree: each distinct stale check runs once. Changes
-    /// no task.
+    /// Checks the done tasks of any plan on the files of this worktree. Runs each distinct stale check once, and
+    /// changes no task.
     pub(super) fn hold_here(&mut self, plan: &PlanId, stop: &AtomicBool) -> Result<DoneOn, WorkError> {
         let tasks: Vec<Task> =
             self.ledger.tasks(plan)?.into_iter().filter(|task| task.status == Status::Done).collect();
@@ -218,7 +218,7 @@ impl TaskList {
                     Some(CloseOutcome::Failed { evidence, .. }) => Some(not_held(&task, &evidence)),
                     Some(CloseOutcome::Done { .. }) | None => None,
                 },
-                // A picture of other files shows nothing of these.
+                // A picture proves nothing about files that changed since.
                 (None, _) => match self.looked_again(&task)? {
                     Some(evidence) if evidence.passed => None,
                     Some(evidence) => Some(not_held(&task, &evidence)),
@@ -237,14 +237,14 @@ impl TaskList {
         Ok(if failed.is_empty() { DoneOn::All } else { DoneOn::Not(failed) })
     }
 
-    /// A done task whose check failed is open again, and its session learns of it.
+    /// Opens a done task whose check failed, and tells its session.
     pub(super) fn reopen_here(&mut self, task: &Task) -> Result<(), WorkError> {
         self.reopen(&task.plan, &task.id)?;
         self.render_decisions();
         Ok(())
     }
 
-    /// A check that passed renews every done task with the same command.
+    /// Renews the evidence of every done task with the command that passed.
     pub(super) fn renew(&mut self, plan: &PlanId, checked: &TaskId, passed: &Evidence) -> Result<(), WorkError> {
         let (Some(command), EvidenceClass::Executed) = (passed.command.as_deref(), passed.class) else { return Ok(()) };
         let is_like_it = |task: &Task| {
@@ -286,7 +286,7 @@ fn not_held(task: &Task, evidence: &Evidence) -> NotHeld {
     NotHeld { task: task.id.clone(), why: super::how(evidence), output }
 }
 
-/// The files as they are now, looked at once for many tasks.
+/// The current files, read once for many tasks.
 struct Look<'a> {
     list: &'a TaskList,
     ids: Fact<files::Ids>,
@@ -313,10 +313,10 @@ impl<'a> Look<'a> {
         Self { list, ids, tree: std::cell::OnceCell::new() }
     }
 
-    /// None: not known.
+    /// `None` if unknown.
     fn is_stale(&self, task: &Task, evidence: &Evidence) -> Option<bool> {
         if !evidence.passed {
-            // It was closed, and its check has failed since.
+            // The task was closed, but its check has failed since.
             return Some(true);
         }
         let changed = |subject| match (subject, &self.ids) {

@@ -1,4 +1,4 @@
-//! The plan gates of a checkout: which stand, how one is closed, and how it comes open.
+//! The plan gates of a checkout: lists, closes and opens them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,28 +18,28 @@ use super::{GateError, TaskList};
 use crate::Environment;
 use crate::error::WorkError;
 
-/// What an agent is told at a closed gate, unless somebody says more.
+/// The default message to an agent at a closed gate.
 const CLOSED: &str = "The plan is not approved.";
 
 pub(super) const HOUR_MS: i64 = 60 * 60 * 1_000;
 
-/// How long a command waits for the lock of a session whose cache is gone.
+/// Time that a command waits for the lock of a session whose cache is missing.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What git gets to seal what is too much for single files, or to compare it: a very large repository takes a while.
+/// Time for git to seal or compare a tree, if there are too many files to seal one by one.
 const TREE: Duration = Duration::from_secs(60);
 
-/// A gate that is closed in this checkout, and the sessions that remember it.
+/// A closed gate of this checkout, with the sessions that remember it.
 #[derive(Debug)]
 pub struct ClosedGate {
     pub gate: Gate,
     pub sessions: Vec<State>,
-    /// Somebody took its marker away; a session remembers it.
+    /// True if its marker was removed, but a session remembers it.
     pub unmarked: bool,
 }
 
 impl ClosedGate {
-    /// Every gate that is closed in this checkout: its marker stands, or a session remembers it.
+    /// All closed gates of this checkout: those with a marker, and those that a session remembers.
     pub fn all(place: &Place, environment: &Environment) -> Vec<Self> {
         let now = environment.now();
         let worktree = place.worktree();
@@ -61,7 +61,7 @@ impl ClosedGate {
                 None => {}
             }
         }
-        // A marker that was taken away comes back without it.
+        // A gate without a marker has no draft, so find it again.
         for Self { gate, .. } in standing.iter_mut().filter(|standing| standing.gate.draft.is_none()) {
             gate.draft = last_draft(place, gate, &worktree);
         }
@@ -72,26 +72,26 @@ impl ClosedGate {
         self.gate.draft.as_ref()
     }
 
-    /// Whether the session it stands before is over: it said so, or its host's process is gone.
+    /// Returns true if the session of the gate is over: it ended, or its host's process is gone.
     pub fn is_left(&self, place: &Place) -> bool {
         let GateScope::Session(session) = &self.gate.scope else { return false };
         let files = SessionFiles::of(place, session);
         files.peek().is_some_and(|state| state.ended.is_some()) || is_gone(&files)
     }
 
-    /// What an agent started may have changed what it protects: a call that may write is not back, or left something
-    /// running.
+    /// Returns true if an agent's program may have changed the protected files: a call that may write is still running,
+    /// or left a process behind.
     pub fn agent_may_write(&self) -> bool {
         let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
         known.into_iter().any(|known| known.agent_may_write() || known.unseen || known.unmended)
     }
 
-    /// The checkout it stands in.
+    /// The root of the checkout of the gate.
     pub fn root<'a>(&'a self, place: &'a Place) -> &'a Path {
         if self.gate.root.is_empty() { &place.root } else { Path::new(&self.gate.root) }
     }
 
-    /// What it seals and is not as it was.
+    /// Compares the sealed files with their current content.
     pub fn seal(&self, place: &Place) -> Looked {
         let (scope, root) = (&self.gate.scope, self.root(place));
         let mut breaks = seal_breaks(place, scope, root);
@@ -105,7 +105,7 @@ impl ClosedGate {
 
     fn is_before(&self, session: &SessionId) -> bool {
         match &self.gate.scope {
-            // One that started later than the draft that waits remembers the gate as its own.
+            // A session that started after the waiting draft remembers the gate as its own.
             GateScope::Session(owner) => {
                 owner == session || self.sessions.iter().any(|state| state.session == *session)
             }
@@ -114,17 +114,17 @@ impl ClosedGate {
     }
 }
 
-/// What a look at a seal found.
+/// The result of comparing the sealed files.
 #[derive(Debug)]
 pub struct Looked {
-    /// Of very much, the first.
+    /// The first changes, if there are very many.
     pub breaks: Vec<SealBreak>,
-    /// Why what is sealed as a tree could not be looked at.
+    /// The reason why the files that are sealed as a tree could not be compared.
     pub not_seen: Option<String>,
 }
 
 impl Looked {
-    /// In one line, if there is something to say.
+    /// The changes in one line, if there are any.
     pub fn line(&self) -> Option<String> {
         let changed = || format!("while the plan gate is closed, {}", SealBreak::describe(&self.breaks));
         (!self.breaks.is_empty()).then(changed)
@@ -132,13 +132,13 @@ impl Looked {
 }
 
 fn states(place: &Place) -> impl Iterator<Item = State> {
-    // A cache that was deleted is made again from the journal: a gate is not forgotten with it.
+    // A deleted cache is built again from the journal, so that the gate is not forgotten.
     SessionFiles::all(place)
         .into_iter()
         .filter_map(|files| files.peek().or_else(|| files.load(PATIENCE).ok().flatten()))
 }
 
-/// A marker that cannot be read stands everywhere.
+/// A marker that cannot be read counts for every checkout.
 fn is_here(gate: &Gate, worktree: &str, user_state: Option<&Path>) -> bool {
     match &gate.scope {
         GateScope::Worktree(path) => path.is_empty() || path == worktree,
@@ -150,7 +150,8 @@ fn is_here(gate: &Gate, worktree: &str, user_state: Option<&Path>) -> bool {
     }
 }
 
-/// Whether a gate without its marker is one of this checkout. Of a session's own nobody knows where: it stands.
+/// Returns true if a gate without a marker belongs to this checkout. The checkout of a session's own gate is unknown,
+/// so it counts here.
 fn is_remembered_here(place: &Place, known: &GateState, worktree: &str) -> bool {
     match &known.scope {
         GateScope::Worktree(path) => path == worktree,
@@ -158,7 +159,7 @@ fn is_remembered_here(place: &Place, known: &GateState, worktree: &str) -> bool 
     }
 }
 
-/// What was proposed since a gate was closed.
+/// The last draft since the gate was closed.
 fn last_draft(place: &Place, gate: &Gate, worktree: &str) -> Option<DraftLine> {
     let is_its = |draft: &Draft| {
         let by_whom = match &gate.scope {
@@ -180,8 +181,8 @@ fn remembered(known: &GateState, worktree: &str) -> Gate {
 }
 
 impl TaskList {
-    /// The gates that are closed before whoever calls: an agent's session has its own and those of the checkout, a human
-    /// sees all that are here.
+    /// The gates that are closed for the caller: for an agent, those of its session and of the checkout; for a human,
+    /// all.
     pub fn gates(&self) -> Vec<ClosedGate> {
         let all = ClosedGate::all(self.place(), &self.repository.environment);
         match self.caller.session.as_ref().filter(|_| self.caller.is_agent()) {
@@ -190,7 +191,7 @@ impl TaskList {
         }
     }
 
-    /// Closes the gate of the caller; one that is closed already stays as it is, and comes back.
+    /// Closes the gate of the caller. A gate that is closed already stays as it is and is returned.
     pub fn lock(&mut self, why: Option<&str>) -> Result<Locked, WorkError> {
         if let Some(present) = self.own_gate(self.gates()) {
             return Ok(Locked { gate: present.gate, already: true, not_sealed: Vec::new() });
@@ -203,7 +204,7 @@ impl TaskList {
         Ok(Locked { gate, already: false, not_sealed })
     }
 
-    /// The gate that a lock of this caller would be: the session's inside an agent's call, else the checkout's.
+    /// The gate that this caller would close: the session's for an agent, else the checkout's.
     pub(super) fn new_gate(&self, trigger: Trigger, now: Millis) -> Result<Gate, WorkError> {
         let rules = self.repository.config.load()?.rules().approval;
         let scope = self.scope();
@@ -225,18 +226,19 @@ impl TaskList {
         }
     }
 
-    /// Of those before the caller, the one that its own lock would be; else any.
+    /// Of these gates, the caller's own; for an agent, any of them otherwise.
     pub(super) fn own_gate(&self, mut gates: Vec<ClosedGate>) -> Option<ClosedGate> {
         let scope = self.scope();
         match gates.iter().position(|standing| standing.gate.scope == scope) {
             Some(own) => Some(gates.swap_remove(own)),
-            // A human locks the checkout also where a session has a gate of its own.
+            // A human can lock the checkout although a session has its own gate.
             None if self.caller.is_agent() && !gates.is_empty() => Some(gates.swap_remove(0)),
             None => None,
         }
     }
 
-    /// Seal, marker, journal, in this order: whoever dies in between has closed it all the same.
+    /// Writes the seal, the marker and the journal, in this order. If the process is killed in between, the gate is
+    /// closed.
     pub(super) fn close(&self, gate: &Gate) -> Result<Sealed, WorkError> {
         let place = self.place();
         let sealed = close_and_seal(place, gate, OldMarker::Replace, TREE).map_err(GateError::NotClosed)?;
@@ -251,7 +253,7 @@ impl TaskList {
         Ok(sealed)
     }
 
-    /// Opens gates: every session that remembers one is told, then the markers and the seals go.
+    /// Opens gates: informs every session that remembers one, then removes the markers and the seals.
     pub fn open(&self, gates: &[ClosedGate], opening: &Opening) -> Result<(), WorkError> {
         let place = self.place();
         for ClosedGate { gate, sessions, .. } in gates {
@@ -272,11 +274,11 @@ impl TaskList {
     }
 }
 
-/// What `plan lock` found or did.
+/// The result of `plan lock`.
 #[derive(Debug)]
 pub struct Locked {
     pub gate: Gate,
     pub already: bool,
-    /// What it protects and could not be sealed.
+    /// Protected files that could not be sealed.
     pub not_sealed: Vec<String>,
 }

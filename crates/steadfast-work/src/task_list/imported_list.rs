@@ -1,4 +1,4 @@
-//! A plan that is somebody's list as well: how its tasks stood there, and how they stand here.
+//! Plans that are also lists of other tools: imports and exports the statuses of their tasks.
 
 use std::collections::HashMap;
 
@@ -9,30 +9,30 @@ use steadfast_store::ledger::REPORTED;
 use super::TaskList;
 use crate::error::WorkError;
 
-/// What was taken over from a list.
+/// The numbers of tasks by the status that was imported.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakenOver {
     pub done: usize,
     pub in_progress: usize,
     pub blocked: usize,
-    /// Done there, and still open here: their checks decide.
+    /// Done there, but still open here until their checks pass.
     pub unproven: usize,
 }
 
 impl TaskList {
-    /// Takes over how tasks stood in the list they come from. A human may say that work is done; from an agent that is
-    /// no more than its word, which does not close what has a check.
+    /// Imports the statuses of tasks from the list that they come from. A human may vouch that work is done. From an
+    /// agent it is only a claim, which does not close a task with a check.
     pub fn take_over(&mut self, plan: &PlanId, reported: &[Reported], source: &str) -> Result<TakenOver, WorkError> {
         if reported.is_empty() {
             return Ok(TakenOver::default());
         }
         let checked: HashMap<TaskId, bool> =
             self.ledger.tasks(plan)?.into_iter().map(|task| (task.id, task.verify.is_some())).collect();
-        let is_proof_asked = |reported: &&Reported| {
+        let needs_proof = |reported: &&Reported| {
             self.caller.is_agent() && reported.status == Status::Done && checked.get(&reported.task) == Some(&true)
         };
-        let unproven = reported.iter().filter(is_proof_asked).count();
-        let taken: Vec<Reported> = reported.iter().filter(|one| !is_proof_asked(one)).cloned().collect();
+        let unproven = reported.iter().filter(needs_proof).count();
+        let taken: Vec<Reported> = reported.iter().filter(|one| !needs_proof(one)).cloned().collect();
         let moved = self.ledger.take_over(plan, &taken, source, self.now())?;
         self.render_decisions();
         let count = |status: Status| moved.iter().filter(|one| one.status == status).count();
@@ -44,7 +44,7 @@ impl TaskList {
         })
     }
 
-    /// The plan of this worktree as a list that others read.
+    /// Exports the plan of this worktree in a format of other tools.
     pub fn exported(&self, to: ExportTarget) -> Result<String, WorkError> {
         let row = self.plan_row()?;
         let tasks = self.all()?;
@@ -76,7 +76,7 @@ impl TaskList {
     }
 }
 
-/// What a task's end rests on, in a line. What was taken over is said as it was said there.
+/// The evidence that closed a task, in one line. An imported reason is returned as it was.
 fn closed_by(evidence: &Evidence) -> Option<String> {
     match (evidence.passed, evidence.class) {
         (false, _) => None,

@@ -1,4 +1,4 @@
-//! What a session may begin of a loop: each unit it begins is an iteration.
+//! Counts the iterations of a loop in a session: each unit that an agent starts is one.
 
 use steadfast_hook::cost_since;
 use steadfast_model::{Status, Task, TaskKind};
@@ -9,8 +9,9 @@ use crate::loops::LoopError;
 use crate::repository::Repository;
 
 impl TaskList {
-    /// An agent begins a unit of a loop, or closes one that it never began. Refused when the loop is at a limit, and the loop
-    /// waits for a human from then on. What is generated around a main task is of the same unit.
+    /// Counts an iteration if an agent starts a unit of a loop, or closes one that it never started. Refuses if the
+    /// loop is at a limit; from then on, the loop waits for a human. Tasks generated around a main task belong to the
+    /// same unit.
     pub(super) fn begin_unit(&mut self, task: &Task) -> Result<(), WorkError> {
         let is_head = matches!(task.kind, TaskKind::Main | TaskKind::Remediation);
         if !self.caller.is_agent() || !is_head || !matches!(task.status, Status::Pending | Status::Done) {

@@ -1,4 +1,4 @@
-//! The plan of a worktree: how it gets into the ledger, and out of the way.
+//! The plan of a worktree: loads it into the ledger, and clears it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,29 +15,29 @@ use steadfast_store::{Draft, Place};
 use super::{ClosedGate, PlanError, TaskError, TaskList, decisions, files, short_of, stated_checks};
 use crate::error::WorkError;
 
-/// How a loop phase stands: its items by what became of their tasks.
+/// The state of a loop phase: its items by the statuses of their tasks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LoopState<'a> {
     pub phase: &'a Phase,
-    /// The item that is worked on, from 0; past the last when none is left.
+    /// The index of the current item; past the last one if none is left.
     pub position: usize,
     pub completed: Vec<&'a str>,
     pub failed: Vec<&'a str>,
 }
 
 impl TaskList {
-    /// Puts a compiled spec into the ledger, with what its checks stand for today.
+    /// Loads a compiled spec into the ledger, with the current content of its checks.
     pub fn load(&mut self, plan: &Plan, source: &str) -> Result<Loaded, WorkError> {
         let hash = hash(plan);
         let approved = self.is_approved(&hash)?;
         self.may_load(plan, source, approved)?;
-        // What a human approved is the human's, whoever loads it.
+        // A plan that a human approved counts as the human's, even if an agent loads it.
         let added_by = if approved { AddedBy::Human } else { self.caller.by };
         let root = self.repository.place.root.clone();
         let plan = &Plan {
             checks: match added_by {
                 AddedBy::Human => stated_checks::frozen(&root, &plan.checks),
-                // Nobody said that an agent's own words are to be run at the end.
+                // Checks that only an agent stated are not run at the end.
                 AddedBy::Agent => Vec::new(),
             },
             ..plan.clone()
@@ -52,7 +52,7 @@ impl TaskList {
             Some(before) => self.prepared(before, plan)?,
             None => (Vec::new(), Vec::new()),
         };
-        // What was written into its file by hand goes over with the rest.
+        // First save decisions that were written into the file by hand.
         self.render_decisions();
         let loaded = self.ledger.load_plan(Loading {
             plan,
@@ -68,10 +68,11 @@ impl TaskList {
         if let Loaded::Same(plan) = &loaded {
             self.ledger.use_plan(plan, self.caller.by, self.now())?;
         }
-        for (tasks, why) in
-            [(gone, "left out now, its skill is not installed"), (new, "new, its skill is installed now")]
-        {
-            self.said.extend(tasks.iter().map(|task| format!("{task} is {why}")));
+        for (tasks, why) in [
+            (gone, "left out now, because its skill is not installed"),
+            (new, "new, because its skill is installed now"),
+        ] {
+            self.lines.extend(tasks.iter().map(|task| format!("{task} is {why}")));
         }
         self.join_list(loaded.plan())?;
         self.take(loaded.plan(), Claiming::EvenIfHeld)?;
@@ -84,7 +85,8 @@ impl TaskList {
         Ok(loaded)
     }
 
-    /// What a human loaded, and what was begun, only a human changes: the checks are the plan's.
+    /// Refuses an agent that would change a plan which a human loaded, or whose tasks were started: their checks are
+    /// fixed.
     fn may_load(&self, plan: &Plan, source: &str, approved: bool) -> Result<(), WorkError> {
         if !self.caller.is_agent() {
             return Ok(());
@@ -103,7 +105,7 @@ impl TaskList {
         if approved {
             return Ok(());
         }
-        // Where a draft went, another plan is that draft, changed: the yes was to another.
+        // A file for which a draft was proposed may only hold that draft, because the human approved the draft.
         let hash = hash(plan);
         let drafted = |draft: &Draft| draft.path == source && draft.hash != hash;
         if let Some(draft) = self.drafts_here().find(drafted).filter(|_| self.drafts_here().all(|one| one.hash != hash))
@@ -122,8 +124,8 @@ impl TaskList {
         Err(PlanError::Changed { path: source.to_owned(), plan: present.id }.into())
     }
 
-    /// Of the same spec: the open tasks about skills that it has no more, and those that are new. Which there are follows
-    /// from what is installed, and not from what was authored or approved.
+    /// For the same spec: open tasks about skills that are not installed any more, and tasks about newly installed
+    /// ones. They depend on the installed skills, and not on what was written or approved.
     fn prepared(&self, present: &PlanRow, plan: &Plan) -> Result<(Vec<TaskId>, Vec<TaskId>), WorkError> {
         if present.head.hash.as_deref() != Some(hash(plan).as_str()) {
             return Ok((Vec::new(), Vec::new()));
@@ -138,12 +140,12 @@ impl TaskList {
         Ok((gone, now.difference(&before).map(|id| (*id).clone()).collect()))
     }
 
-    /// The plan of this worktree, a plain list among them.
+    /// The plan of this worktree, which may be a plain list.
     pub fn plan_row(&self) -> Result<PlanRow, WorkError> {
         Ok(self.ledger.plan(&self.worktree)?.ok_or(PlanError::NoPlan)?)
     }
 
-    /// How the plan stands: with its tasks, its human and its gate. Without any of these there is nothing to say.
+    /// The plan with its tasks, its approval and its gates. All are empty if there is nothing.
     pub fn position(&self) -> Result<Position, WorkError> {
         let plan = self.ledger.plan(&self.worktree)?;
         let gates = self.gates();
@@ -163,7 +165,7 @@ impl TaskList {
         Ok(Position { plan, hash, approval, gates, draft, counts })
     }
 
-    /// Puts the plan of this worktree away. Returns it, and what became of its decisions file.
+    /// Archives the plan of this worktree. Returns it, and the new path of its decisions file.
     pub fn clear(&mut self) -> Result<(PlanRow, Option<std::path::PathBuf>), WorkError> {
         let plan = self.plan_row()?;
         self.ledger.clear_plan(&plan.id, self.now())?;
@@ -175,16 +177,16 @@ impl TaskList {
     }
 }
 
-/// How a plan stands with its tasks, its human and its gate.
+/// A plan with its tasks, its approval and its gates.
 #[derive(Debug)]
 pub struct Position {
     pub plan: Option<PlanRow>,
-    /// The plan's; where none is loaded, the draft's.
+    /// The hash of the plan, or of the draft if no plan is loaded.
     pub hash: Option<String>,
     pub approval: Approval,
-    /// Those that are closed before whoever asks.
+    /// The gates that are closed for the caller.
     pub gates: Vec<ClosedGate>,
-    /// What waits for a yes; where no plan is loaded, also what got one.
+    /// The draft that waits for approval; without a loaded plan, also an approved one.
     pub draft: Option<Draft>,
     pub counts: Counts,
 }
@@ -194,7 +196,7 @@ impl Position {
         !self.gates.is_empty()
     }
 
-    /// In the shape that `plan status --json` and the MCP tool share.
+    /// The JSON of `plan status --json` and of the MCP tool.
     pub fn to_json(&self) -> serde_json::Value {
         let Self { plan, hash, approval, counts, .. } = self;
         serde_json::json!({
@@ -233,7 +235,7 @@ impl<'a> LoopState<'a> {
     }
 }
 
-/// What each command of a check stands for now.
+/// The current content of each command's check.
 pub fn freeze<'a>(
     root: &Path,
     commands: impl IntoIterator<Item = &'a str>,
@@ -247,7 +249,7 @@ pub fn freeze<'a>(
     Ok(frozen)
 }
 
-/// How the checkout stands, for tasks that are never started explicitly.
+/// The state of the checkout, for tasks that are never started explicitly.
 fn baseline(place: &Place, tasks: &[PlannedTask]) -> Baseline {
     let is_measured = |check: &Option<Check>| matches!(check, None | Some(Check::Changed | Check::Written));
     let mut paths: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is remembered that has to do with a task.
+//! Learnings, steps and decisions that are related to a task.
 
 use steadfast_model::{Status, Task};
 use steadfast_store::ledger::{Query, Reason, Recalled, RecalledItem};
@@ -7,20 +7,20 @@ use steadfast_store::log_line;
 use super::TaskList;
 use crate::error::WorkError;
 
-/// How many learnings an agent is told as it starts a task, and how many steps and decisions.
-const TOLD: usize = 3;
+/// Limit of learnings for an agent that starts a task, and of steps and decisions.
+const SHOWN: usize = 3;
 
-/// One word in common is a coincidence.
+/// A single common word is a coincidence.
 const WORDS: usize = 2;
 
 impl TaskList {
-    /// What is near enough to be told unasked. A memory that cannot be read is no reason to fail: the task is started.
+    /// Memories that are close enough to show unasked. If they cannot be read, the task is started without them.
     pub fn related(&self, task: &Task) -> Vec<Recalled> {
         let files = task.files.clone();
-        // Of what is not near enough there may be much.
-        let query = Query { files, words: task.title.clone(), limit: 10 * TOLD, without: self.caller.session.clone() };
+        // Ask for more, because many may not be close enough.
+        let query = Query { files, words: task.title.clone(), limit: 10 * SHOWN, without: self.caller.session.clone() };
         let found = self.ledger.recall(&query).unwrap_or_else(|error| {
-            log_line(&self.repository.place, self.now(), &format!("nothing was recalled: {error}"));
+            log_line(&self.repository.place, self.now(), &format!("cannot recall memories for a task: {error}"));
             Vec::new()
         });
         let is_near = |recalled: &Recalled| match recalled.reason {
@@ -32,10 +32,10 @@ impl TaskList {
             .into_iter()
             .filter(is_near)
             .partition(|recalled| matches!(recalled.memory, RecalledItem::Learning(_)));
-        learnings.into_iter().take(TOLD).chain(others.into_iter().take(TOLD)).collect()
+        learnings.into_iter().take(SHOWN).chain(others.into_iter().take(SHOWN)).collect()
     }
 
-    /// What the session that works on a task is marked with.
+    /// The tags of the session that works on a task.
     pub fn tags(&self, task: &Task) -> Result<Vec<&'static str>, WorkError> {
         if task.status != Status::InProgress {
             return Ok(Vec::new());

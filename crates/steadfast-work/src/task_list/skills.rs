@@ -1,4 +1,4 @@
-//! Whether skills were used, as far as the journal of a session tells.
+//! Checks in the journal of a session that skills were used.
 
 use steadfast_model::{Action, Entry, EventKind, Host, Millis, SessionId};
 use steadfast_store::{Place, SessionFiles, read_lines};
@@ -6,28 +6,27 @@ use steadfast_store::{Place, SessionFiles, read_lines};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     All,
-    /// Some were not.
     Without(Vec<String>),
     CannotTell(String),
 }
 
-/// Whether each of these was called since then, by the agent or by its human.
+/// Checks that each of these skills was called since then, by the agent or by its human.
 pub(super) fn used(place: &Place, session: Option<&SessionId>, names: &[String], since: Millis) -> Seen {
     let Some(session) = session else {
-        return Seen::CannotTell("no session says which skills it used".into());
+        return Seen::CannotTell("the session is unknown, so the skills it used are unknown".into());
     };
     let files = SessionFiles::of(place, session);
     let host = files.peek().map(|state| state.host);
     if host == Some(Host::Codex) {
-        return Seen::CannotTell("Codex does not say which skills it used".into());
+        return Seen::CannotTell("Codex does not report which skills it used".into());
     }
-    // One that cannot be read tells as little as one that is not there.
+    // A journal that cannot be read counts as a missing one.
     let (_, lines) = read_lines(files.dir(), 0).unwrap_or_default();
     let mut missing: Vec<String> = names.to_vec();
     let mut complete = false;
     for line in &lines {
         match &line.entry {
-            // What was before the snapshot is gone.
+            // Events before the snapshot are gone.
             Entry::Snapshot(state) => complete = complete || state.last_at <= since,
             Entry::Record(record) => {
                 complete = complete || record.event.at <= since || line.sequence == 1;
@@ -55,7 +54,7 @@ pub(super) fn used(place: &Place, session: Option<&SessionId>, names: &[String],
     }
 }
 
-/// A plugin's skill is called `plugin:skill`; a typed one begins with a slash.
+/// A plugin's skill is called `plugin:skill`, and a typed name starts with a slash.
 fn is_same(called: &str, name: &str) -> bool {
     let bare = |text: &str| text.trim_start_matches('/').to_lowercase();
     let (called, name) = (bare(called), bare(name));

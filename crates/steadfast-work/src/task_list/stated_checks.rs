@@ -1,4 +1,4 @@
-//! Checks that the human's own words state: frozen when they are taken over, and run on a tree at the end.
+//! Checks that a human stated: their content is recorded at the start, and they run at the end.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::supervision::{TAIL, with_own_folder};
 use super::{PlanError, RunTasks, TaskError, TaskList, how};
 use crate::error::WorkError;
 
-/// How a stated check ended.
+/// The result of a stated check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatedEnd {
     Passed,
@@ -28,21 +28,21 @@ pub enum StatedEnd {
         how: String,
         output: String,
     },
-    /// The command runs something else than it did when it was stated. A human says whether that is meant.
+    /// The command runs something else than when it was stated. A human has to accept that.
     Changed {
         difference: String,
     },
-    /// Nobody waited for its end.
+    /// The wait for its end was stopped.
     Stopped,
 }
 
-/// What a supervisor gets to end the processes of its check.
+/// Time for a supervisor to end the processes of its check.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether a check is over, at the least.
+/// The longest pause between two looks at a running check.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// With what each command stands for now. What cannot be read stands for itself.
+/// Records the current content of each check. A check that cannot be read is kept without it.
 pub fn frozen(root: &Path, checks: &[StatedCheck]) -> Vec<StatedCheck> {
     let frozen = |check: &StatedCheck| {
         let definition = define(root, root, &check.command).ok();
@@ -52,8 +52,8 @@ pub fn frozen(root: &Path, checks: &[StatedCheck]) -> Vec<StatedCheck> {
 }
 
 impl RunTasks {
-    /// Runs a stated check on the files in `folder`. `work`: the files that the plan's tasks are to write. An error says
-    /// nothing about the work.
+    /// Runs a stated check on the files in `folder`. `work` are the files that the plan's tasks have to write. An error
+    /// says nothing about the work.
     pub fn check_stated(
         &self,
         folder: &Path,
@@ -79,7 +79,7 @@ impl RunTasks {
     }
 }
 
-/// Where a command is run that is no task's.
+/// The surroundings of a command that belongs to no task.
 struct Alone<'a> {
     state: &'a Path,
     now: Millis,
@@ -87,12 +87,12 @@ struct Alone<'a> {
     folder: &'a Path,
 }
 
-/// Ends a supervisor. It is asked first, because only it knows the processes of its check.
+/// Ends a supervisor. First with a signal, because only the supervisor knows the processes of its check.
 fn end(supervisor: &mut Child) {
     let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
-    let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
+    let signalled = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
     let until = Instant::now() + ENDING;
-    while asked && Instant::now() < until {
+    while signalled && Instant::now() < until {
         if !matches!(supervisor.try_wait(), Ok(None)) {
             return;
         }
@@ -103,7 +103,7 @@ fn end(supervisor: &mut Child) {
 }
 
 impl Alone<'_> {
-    /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
+    /// Runs the command in its own process, which writes the result to a file. `None` if the wait was stopped.
     fn run(&self, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
         let failed = |source| TaskError::StatedNotStarted { command: command.to_owned(), source };
         let name = CheckAttempt::new(&PlanId::new("stated"), &TaskId::new("stated"), self.now, None).name;
@@ -142,8 +142,8 @@ impl Alone<'_> {
 }
 
 impl TaskList {
-    /// Runs the command of a check that is in no plan yet, with the limits of every check. An agent does not run what a
-    /// spec says while the plan gate is closed.
+    /// Runs the command of a check that is in no plan yet, with the limits of every check. While the plan gate is
+    /// closed, an agent may not run the commands of a spec.
     pub fn try_check(&self, command: &str, source: &str) -> Result<Evidence, WorkError> {
         if self.caller.is_agent() && !self.gates().is_empty() {
             let (name, source_file) = (format!("`{source}`"), Some(source.to_owned()));
@@ -159,8 +159,8 @@ impl TaskList {
         alone.run(command, stop)
     }
 
-    /// Tells of the open tasks whose check passes here, before any work: each distinct command runs once, at most
-    /// `most` of them. Ends when `stop` is set.
+    /// Reports open tasks whose check passes before any work. Runs each distinct command once, and at most `most` of
+    /// them. Ends when `stop` is set.
     pub(super) fn passing_already(
         &self,
         plan: &PlanId,
@@ -186,7 +186,6 @@ impl TaskList {
         Ok(())
     }
 
-    /// Runs a stated check to its end.
     pub fn supervise_stated(&self, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {
         let check = CheckRun {
             task: "stated".to_owned(),
@@ -210,11 +209,11 @@ impl TaskList {
     }
 }
 
-/// What the command runs by now that it did not run when it was stated. None: the same.
+/// The differences in what the command runs since it was stated. `None` if there are none.
 fn difference(folder: &Path, check: &StatedCheck, work: &[String]) -> Option<String> {
     let before: Definition = serde_json::from_str(check.frozen.as_deref()?).ok()?;
     let now = define(folder, folder, &check.command).ok()?;
-    // What was not there, and is the work of a task, the work brought.
+    // Files that were missing and that a task has to write are the work itself.
     let is_work = |part: &DefinitionPart| {
         let was_missing =
             |was: &DefinitionPart| was.file == part.file && was.what == part.what && was.state == PartState::Missing;

@@ -1,4 +1,4 @@
-//! A check, seen from the side that runs it.
+//! A check, from the side of the supervisor that runs it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use super::confinement::Confinement;
 use super::{TaskError, TaskList, files};
 use crate::error::WorkError;
 
-/// How much of its output is kept.
+/// Size of the output that is kept, in bytes.
 pub(super) const TAIL: usize = 16 << 10;
 
 impl TaskList {
-    /// Runs the check of a task to its end and writes down what came of it. `stop`: somebody ends us.
+    /// Runs the check of a task to its end and records the result. `stop` is set when this process is asked to end.
     pub fn supervise(
         &mut self,
         run: &CheckAttempt,
@@ -43,9 +43,9 @@ impl TaskList {
         Ok(())
     }
 
-    /// How long a check may run.
+    /// The time limit of a check.
     pub(super) fn check_limit(&self) -> Duration {
-        // A configuration that cannot be read is said elsewhere; a check has a limit all the same.
+        // Another command reports an unreadable configuration; the check uses the default limit.
         let settings = self.repository.config.load().unwrap_or_default();
         Duration::from_secs(settings.ledger.check_seconds.value.into())
     }
@@ -64,8 +64,8 @@ impl TaskList {
         let mut report = confinement.run(&check, stop);
         let mut after = look(&place.root, task);
         if report.passed() && before != after {
-            // A check that changes what it checks says nothing about what is there now. Formatters and snapshots settle
-            // with the second run.
+            // A check that changes the files it checks proves nothing about the current files. Formatters and snapshots
+            // are stable in the second run.
             before = after;
             report = confinement.run(&check, stop);
             after = look(&place.root, task);
@@ -76,15 +76,15 @@ impl TaskList {
         let passed = report.passed();
         let (tree, missing) = match passed.then(|| files::tree(&place.root, &place.state)) {
             Some(Fact::Known(tree)) => (Some(tree), None),
-            Some(Fact::Unknown(why)) => (None, Some(format!("the tree is not known: {why}"))),
+            Some(Fact::Unknown(why)) => (None, Some(format!("the tree is unknown: {why}"))),
             Some(Fact::NotAsked) | None => (None, None),
         };
         let files = after.unwrap_or_default();
         let seen = if passed { files::seen(&place.root, &task.files, &files, self.now()) } else { Vec::new() };
         let CheckReport { end, seconds, output_tail, note, .. } = report;
-        // A status that is swallowed is no evidence, whatever it is.
+        // A swallowed exit status is not evidence, whatever it is.
         let swallowed = passed.then(|| swallowed(command)).flatten();
-        let why = swallowed.map(|why| format!("its status says nothing: {why}"));
+        let why = swallowed.map(|why| format!("its exit status proves nothing: {why}"));
         let notes: Vec<String> = note.into_iter().chain(missing).chain(why).collect();
         Evidence {
             class: if swallowed.is_some() { EvidenceClass::Claimed } else { EvidenceClass::Executed },
@@ -102,7 +102,8 @@ impl TaskList {
     }
 }
 
-/// A check may call this very program: its folder is the last of the search path, where nothing else is hidden by it.
+/// Adds the folder of this program to the search path, because a check may call it. It comes last, so that it hides no
+/// other program.
 pub(super) fn with_own_folder(path: Option<&OsStr>) -> Vec<(String, String)> {
     let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let Some(own) = own else { return Vec::new() };
@@ -115,7 +116,7 @@ pub(super) fn with_own_folder(path: Option<&OsStr>) -> Vec<(String, String)> {
     joined.map(|joined| ("PATH".to_owned(), joined)).into_iter().collect()
 }
 
-/// `None`: its files cannot be looked at.
+/// The ids of the task's files, or `None` if they cannot be read.
 fn look(root: &Path, task: &Task) -> Option<files::Ids> {
     match files::ids(root, &task.files, files::ONE_TASK) {
         Fact::Known(ids) => Some(ids),

@@ -1,4 +1,4 @@
-//! A plan that follows a list which is kept elsewhere.
+//! A plan that follows an external tracker.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use crate::error::WorkError;
 use crate::tracker::{self, COMMAND, TimeBudget, Tracker, TrackerError, TrackerNotice};
 
 impl TaskList {
-    /// Brings the plan up to date with the list that its tasks are kept in. What happened there, or why that is not known,
-    /// is said: what is known here still holds. Where tasks are kept here, nothing is asked and nothing is said.
+    /// Updates the plan from its tracker, if it has one. Adds a line for each change, or for the error; the plan stays
+    /// as it is in that case.
     pub fn follow(&mut self, time: Duration) {
         let Some((tracker, settings)) = self.tracker() else { return };
         let place = &self.repository.place;
         let patience = TimeBudget::of(time);
         let surroundings = (&settings, self.repository.environment.homes.as_ref());
         match tracker::follow(place, tracker.as_ref(), surroundings, AddedBy::Agent, patience, self.now()) {
-            Ok(report) => self.said.extend(report.lines()),
-            Err(error) => self.said.push(tracker::unread(tracker.as_ref(), &error)),
+            Ok(report) => self.lines.extend(report.lines()),
+            Err(error) => self.lines.push(tracker::unread(tracker.as_ref(), &error)),
         }
         self.tracker = Some(tracker);
     }
 
-    /// Loads what a list that is kept elsewhere has now: a human who does so has approved it.
+    /// Loads the tasks of a tracker. A human who does so approves them.
     pub fn load_tracked(&mut self, tracker: Box<dyn Tracker>) -> Result<PlanRow, WorkError> {
         if self.caller.is_agent() && !self.gates().is_empty() {
             return Err(PlanError::GateClosed { name: tracker.name(), source_file: None }.into());
@@ -39,7 +39,7 @@ impl TaskList {
         let Some(plan) = self.ledger.plan_of(&self.worktree, &source)? else {
             return Err(PlanError::NothingTracked(tracker.name()).into());
         };
-        self.said.extend(report.lines());
+        self.lines.extend(report.lines());
         self.tracker = Some(tracker);
         self.ledger.use_plan(&plan.id, self.caller.by, self.now())?;
         self.join_list(&plan.id)?;
@@ -49,7 +49,7 @@ impl TaskList {
         Ok(plan)
     }
 
-    /// The list that the settings name. An agent of a run works on its unit, and on nothing else.
+    /// The tracker that the settings name. `None` in a run, whose agents work only on their units.
     pub fn named_tracker(&self) -> Option<Box<dyn Tracker>> {
         self.tracker().map(|(tracker, _)| tracker)
     }
@@ -58,12 +58,13 @@ impl TaskList {
         if self.repository.environment.in_run {
             return None;
         }
-        // A file that cannot be read is said by whoever needs it.
+        // Commands that need the configuration report an unreadable file.
         let settings = self.repository.config.load().ok()?;
         tracker::of(&settings, &self.repository.place, self.now()).map(|tracker| (tracker, settings))
     }
 
-    /// Tells the list what changed here. What it could not be told is said, and told the next time.
+    /// Sends the changed statuses to the tracker. Adds a line for those that could not be sent; they are sent the next
+    /// time.
     pub fn tell_tracker(&mut self) {
         let Some(tracker) = &self.tracker else { return };
         let told = || -> Result<TrackerNotice, TrackerError> {
@@ -73,21 +74,21 @@ impl TaskList {
             tracker::tell(&self.repository.place, tracker.as_ref(), &plan.id, TimeBudget::of(COMMAND))
         };
         match told() {
-            // What was not told before was said before.
-            Ok(told) => {
-                self.said.retain(|said| !said.contains(tracker::NOT_TOLD));
-                self.said.extend(told.lines());
+            // Replace the line from `follow` about unsent statuses.
+            Ok(notice) => {
+                self.lines.retain(|line| !line.contains(tracker::NOT_TOLD));
+                self.lines.extend(notice.lines());
             }
-            Err(error) => self.said.push(format!("{} was told nothing: {error}", tracker.name())),
+            Err(error) => self.lines.push(format!("cannot send statuses to {}: {error}", tracker.name())),
         }
     }
 
-    /// What there is to say of the list, once.
+    /// Takes the lines to print, so that each is printed once.
     pub fn take_lines(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.lines)
     }
 
-    /// How many tasks of a plan are open, and how many there are.
+    /// The number of open tasks of a plan, and of all its tasks.
     pub fn open_of(&self, plan: &PlanRow) -> Result<(usize, usize), WorkError> {
         let tasks = self.ledger.tasks(&plan.id)?;
         let open = tasks.iter().filter(|task| matches!(task.status, Status::Pending | Status::InProgress)).count();

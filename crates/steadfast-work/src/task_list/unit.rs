@@ -1,5 +1,5 @@
-//! The tasks of an orchestrated run: loaded into the worktree of a unit, closed there by their checks, and checked again on
-//! what is to land.
+//! The tasks of a run: loaded into the worktree of a unit, closed there by their checks, and checked again before the
+//! merge.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use crate::disk;
 use crate::error::{Cause, WorkError, chain};
 use crate::{Environment, Repository};
 
-/// What a unit has to do once more.
+/// The work that a unit has to do again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rework {
-    /// Its check failed on what would have landed.
+    /// A task whose check failed on the result of the merge.
     pub reopen: Option<TaskId>,
-    /// Files with both sides of a conflict in them: settling them becomes a task.
+    /// Files with conflict markers. Resolving them becomes a task.
     pub conflict: Vec<String>,
 }
 
@@ -36,55 +36,54 @@ pub struct LoadedUnit {
     pub plan: PlanId,
     /// In the order in which they are closed.
     pub tasks: Vec<TaskId>,
-    /// Whether one of them is open.
+    /// True if one of them is open.
     pub is_open: bool,
     pub context: PlanContext,
 }
 
-/// What became of a task of a unit.
+/// The result of closing a task of a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UnitTaskOutcome {
     Done,
     Open {
-        /// One line.
         why: String,
-        /// The end of what its check said.
+        /// The end of the output of its check.
         output: String,
     },
-    /// The agent, or its check, says that a human is needed.
+    /// The agent, or its check, needs a human.
     NeedsHuman(String),
-    /// Nobody waited for its end.
+    /// The wait for its check was stopped.
     Stopped,
 }
 
-/// What a check said that was run once more.
+/// The result of running a check again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recheck {
-    /// Nothing is to be run for the task.
+    /// The task has no command to run.
     Nothing,
     Passed {
-        /// What it passed on. None: not known.
+        /// The tree on which it passed, if known.
         tree: Option<String>,
     },
     Failed(Evidence),
-    /// Nobody waited for its end.
+    /// The wait for the check was stopped.
     Stopped,
 }
 
-/// How many commands are tried before any work. The checks of a large spec would take as long as the run.
+/// Limit of commands that are tried before any work. All checks of a large spec could take as long as the run.
 const TRIED: usize = 32;
 
 /// The tasks of a run, in all its worktrees.
 #[derive(Debug)]
 pub struct RunTasks {
-    /// The state that all worktrees share.
+    /// The folder of the state, which all worktrees share.
     state: PathBuf,
-    /// The checkout that the run was started in.
+    /// The checkout in which the run was started.
     root: PathBuf,
     environment: Environment,
-    /// What the processes of the run are known by.
+    /// The mark by which the processes of the run are found.
     mark: String,
-    /// Those that nobody uses right now: opening one takes longer than most of what it is opened for.
+    /// Ledgers that are not in use. They are kept open, because opening one takes longer than most uses of it.
     ledgers: Mutex<Vec<Ledger>>,
 }
 
@@ -94,18 +93,18 @@ impl RunTasks {
         Self { state, root, environment: repository.environment.clone(), mark, ledgers: Mutex::default() }
     }
 
-    /// Puts the tasks of a unit into the ledger as the plan of its worktree, with what is to be done again.
+    /// Loads the tasks of a unit as the plan of its worktree, with the work to do again.
     pub fn load(&self, run: &RunId, unit: &RunUnit, worktree: &Path, rework: &Rework) -> Result<LoadedUnit, WorkError> {
         self.at(worktree, |list| self.put(list, run, unit, rework))
     }
 
-    /// Closes a task of the plan in this worktree, as `steadfast task done` does. `stop` ends the waiting. An error says
-    /// nothing about the task: the ledger, the disk or git failed.
+    /// Closes a task of the plan in this worktree, as `steadfast task done` does. `stop` ends the waiting. An error
+    /// says nothing about the task: the ledger, the disk or git failed.
     pub fn close(&self, worktree: &Path, task: &TaskId, stop: &AtomicBool) -> Result<UnitTaskOutcome, WorkError> {
         self.at(worktree, |list| self.close_in(list, task, stop))
     }
 
-    /// Runs the check of a task once more, on the files in `folder`, and keeps what came of it as evidence of the task.
+    /// Runs the check of a task again on the files in `folder`, and records the result as evidence of the task.
     pub fn check_again(
         &self,
         folder: &Path,
@@ -125,12 +124,12 @@ impl RunTasks {
         }
     }
 
-    /// Whether the done tasks of a plan hold on the files in `folder`. Changes no task.
+    /// Checks the done tasks of a plan on the files in `folder`. Changes no task.
     pub fn done_on(&self, folder: &Path, plan: &PlanId, stop: &AtomicBool) -> Result<DoneOn, WorkError> {
         self.at(folder, |list| list.hold_here(plan, stop))
     }
 
-    /// Tells of the open tasks of a plan whose check passes on the files in `folder`, before any work.
+    /// Reports the open tasks of a plan whose check passes on the files in `folder` before any work.
     pub fn passing_already(
         &self,
         folder: &Path,
@@ -141,7 +140,7 @@ impl RunTasks {
         self.at(folder, |list| list.passing_already(plan, TRIED, stop, tell))
     }
 
-    /// The done tasks of the plan of a run that another run did on a branch which is not in `checkout`.
+    /// The done tasks of a run's plan that another run did on a branch which is not merged into `checkout`.
     pub fn done_elsewhere(&self, checkout: &Path, plan: &PlanId, run: &RunId) -> Result<Vec<TaskId>, WorkError> {
         self.at(checkout, |list| {
             let elsewhere = list.unmerged_tasks_but(plan, Some(run))?;
@@ -151,7 +150,7 @@ impl RunTasks {
         })
     }
 
-    /// Whether the done tasks of a plan may not hold on a tree: what closed one of them is about another.
+    /// Returns true if the done tasks of a plan may fail on a tree, because the evidence of one is about another tree.
     pub fn is_about_other_tree(&self, checkout: &Path, plan: &PlanId, tree: &str) -> Result<bool, WorkError> {
         self.at(checkout, |list| {
             let done: BTreeSet<TaskId> = {
@@ -166,25 +165,25 @@ impl RunTasks {
         })
     }
 
-    /// Closes the decisions of a phase without an agent: what was decided for it so far is all there is. In a few words.
+    /// Closes the decision task of a phase without an agent, with the decisions so far. Returns a few words about them.
     pub fn write_decisions(&self, plan: &PlanId, task: &TaskId) -> Result<String, WorkError> {
         self.at(&self.root, |list| {
-            // What stands in the file counts as much as what the ledger has.
+            // Decisions in the file count as much as those in the ledger.
             list.render_decisions_of(plan);
             let phase = list.ledger().task(plan, task)?.phase;
             let decisions = list.ledger().decisions(plan)?;
-            let said = match decisions.iter().filter(|decision| decision.phase == phase).count() {
+            let summary = match decisions.iter().filter(|decision| decision.phase == phase).count() {
                 0 => "nothing decided".to_owned(),
                 decided => count(decided, "decision"),
             };
-            let evidence = Evidence::without_run(EvidenceClass::Observed, true, said.clone(), self.now());
+            let evidence = Evidence::without_run(EvidenceClass::Observed, true, summary.clone(), self.now());
             list.ledger_mut().record(plan, task, &evidence)?;
             list.render_decisions_of(plan);
-            Ok(said)
+            Ok(summary)
         })
     }
 
-    /// Brings the decisions file in the checkout of the run up to date. The ledger has it all: nothing fails by this.
+    /// Updates the decisions file in the checkout of the run. Ignores errors, because the ledger has all decisions.
     pub fn render_decisions(&self, plan: &PlanId) {
         let _ = self.at(&self.root, |list| {
             list.render_decisions_of(plan);
@@ -192,7 +191,7 @@ impl RunTasks {
         });
     }
 
-    /// A worktree is about to go: so does what was kept for it alone.
+    /// Removes the data kept for a worktree that is about to be removed.
     pub fn leave(&self, worktree: &Path) {
         files::forget_tree(worktree, &self.state);
     }
@@ -213,7 +212,7 @@ impl RunTasks {
         &self.mark
     }
 
-    /// Works on the tasks of a worktree.
+    /// Calls `work` with the tasks of a worktree.
     fn at<T>(&self, worktree: &Path, work: impl FnOnce(&mut TaskList) -> Result<T, WorkError>) -> Result<T, WorkError> {
         let place = Place { state: self.state.clone(), root: worktree.to_owned() };
         let free = self.ledgers().pop();
@@ -238,7 +237,7 @@ impl RunTasks {
         }
         let files = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
             Fact::Known(ids) => ids,
-            // Without it, every file would count as changed.
+            // With an empty list, every file would count as changed.
             Fact::Unknown(why) => return Err(TaskError::NotSeen { task: unit.unit.clone(), why }.into()),
             Fact::NotAsked => files::Ids::new(),
         };
@@ -264,14 +263,14 @@ impl RunTasks {
             list.reopen(&plan, task)?;
         }
         let settle = settling(unit, &rework.conflict);
-        // It may be there already: whoever was to settle it was ended.
+        // The task may be there already, if the agent that had to resolve the conflict was stopped.
         let asked = |task: &Task| task.status != Status::Done && task.title == settle.title;
         if !rework.conflict.is_empty() && !list.ledger().tasks(&plan)?.iter().any(asked) {
             list.ledger_mut().add_task(&plan, settle, now)?;
         }
         let mut tasks: Vec<Task> = list.ledger().tasks(&plan)?;
         let is_open = tasks.iter().any(|task| task.status != Status::Done);
-        // What has to be settled comes first: the checks of the rest say nothing before.
+        // The conflict comes first, because other checks prove nothing before it is resolved.
         tasks.sort_by_key(|task| {
             let place = unit.tasks.iter().position(|id| *id == task.id);
             place.map_or(0, |place| place + 1)
@@ -294,13 +293,13 @@ impl RunTasks {
             }
             let again = list.check_again(&task.plan, id, stop);
             if let Ok(Some(CloseOutcome::Failed { task, .. })) = &again {
-                // Whoever works on it next finds it open.
+                // The next agent finds it open.
                 list.reopen(&task.plan, id)?;
             }
             return self.closed(list, id, again);
         }
         if task.verify.is_none() {
-            // Only the agent can say that it is done, and it did not.
+            // Only the agent can claim that it is done, and it did not.
             let why = format!("it has no check, and the agent did not close it with `steadfast task done {id}`");
             return Ok(UnitTaskOutcome::Open { why, output: String::new() });
         }
@@ -321,7 +320,7 @@ impl RunTasks {
             Ok(Some(CloseOutcome::Failed { evidence, .. })) => {
                 let evidence = self.about_the_work(&list.place().root, id, evidence)?;
                 let output = evidence.output_tail.clone().unwrap_or_default();
-                // Its number means nothing to who reads the plan of the run.
+                // The task's number means nothing to a reader of the run's plan.
                 let added = list.find(id).ok().filter(|task| task.kind == TaskKind::Remediation);
                 let why = match added {
                     Some(task) => format!("\"{}\": {}", task.title, how(&evidence)),
@@ -339,8 +338,8 @@ impl RunTasks {
         }
     }
 
-    /// A check that did not pass, unless that says nothing about the work: its supervisor died, it could not be started, git
-    /// did not answer, or there was no room on the disk.
+    /// Returns evidence of a failed check, or an error if the failure says nothing about the work: the supervisor died,
+    /// the check could not be started, git did not answer, or the disk is full.
     fn about_the_work(&self, folder: &Path, task: &TaskId, evidence: Evidence) -> Result<Evidence, WorkError> {
         match evidence.end {
             CheckEnd::Lost | CheckEnd::NotStarted => {
@@ -361,7 +360,7 @@ impl RunTasks {
         Ok(evidence)
     }
 
-    /// Whether what closed it is about the files as they are now.
+    /// Returns true if the evidence is about the current files.
     fn is_fresh(&self, list: &TaskList, task: &Task) -> bool {
         if !matches!(task.verify, Some(Check::Command { .. })) {
             return true;
@@ -375,7 +374,7 @@ impl RunTasks {
     }
 }
 
-/// The tree of the last commit, if that is what is there: asked for more cheaply than the tree of whatever is there.
+/// The tree of the last commit, if the worktree is clean. Faster than computing the tree of the files.
 fn committed(root: &Path) -> Option<String> {
     let status = GitCommand::at(root).call("status").args(["--porcelain", "--untracked-files=normal"]);
     let is_clean = status.answer(files::ONE_TASK).ok()?.is_empty();
@@ -383,10 +382,10 @@ fn committed(root: &Path) -> Option<String> {
     if is_clean { tree() } else { None }
 }
 
-/// How the check of a conflict begins; its files follow.
+/// The beginning of the check of a conflict; the files follow.
 pub const MARKERS: &str = "! grep -nE '^(<<<<<<<|>>>>>>>) ' -- ";
 
-/// A conflict as a task: done when no marker is left.
+/// A task to resolve a conflict, done when no marker is left.
 fn settling(unit: &RunUnit, files: &[String]) -> NewTask {
     let quoted: Vec<String> = files.iter().map(|file| format!("'{}'", file.replace('\'', "'\\''"))).collect();
     let command = format!("{MARKERS}{}", quoted.join(" "));

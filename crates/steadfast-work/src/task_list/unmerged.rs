@@ -1,4 +1,4 @@
-//! What a run did is on its branch until a human merges it: the files of this checkout say nothing about it.
+//! Tasks that a run did on a branch which is not merged yet, so that the files of this checkout say nothing about them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::error::WorkError;
 
 const QUICK: Duration = Duration::from_secs(2);
 
-/// Tasks that are done on a branch which is not in this checkout.
+/// Done tasks of a branch that is not merged into this checkout.
 #[derive(Debug, Default)]
 pub(super) struct UnmergedTasks {
     pub(super) branch: String,
@@ -19,12 +19,12 @@ pub(super) struct UnmergedTasks {
 }
 
 impl TaskList {
-    /// By the last run of a plan.
+    /// The unmerged tasks of the last run of a plan.
     pub(super) fn unmerged_tasks(&self, plan: &PlanId) -> Result<UnmergedTasks, WorkError> {
         self.unmerged_tasks_but(plan, None)
     }
 
-    /// The same of the last run but this one.
+    /// The same, ignoring one run.
     pub(super) fn unmerged_tasks_but(&self, plan: &PlanId, but: Option<&RunId>) -> Result<UnmergedTasks, WorkError> {
         let runs = self.ledger.runs_of(&self.worktree)?;
         let Some(run) = runs.into_iter().find(|run| run.plan == *plan && Some(&run.id) != but) else {
@@ -33,7 +33,7 @@ impl TaskList {
         let branch = format!("refs/heads/{}", run.branch);
         let asked =
             GitCommand::at(&self.repository.place.root).call("merge-base").args(["--is-ancestor", &branch, "HEAD"]);
-        // A branch that is gone was merged or thrown away; the files decide then.
+        // A missing branch was merged or deleted; then the files decide.
         if !matches!(asked.outcome(&[0, 1], QUICK), Ok((1, _))) {
             return Ok(UnmergedTasks::default());
         }

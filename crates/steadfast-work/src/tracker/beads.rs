@@ -1,4 +1,4 @@
-//! Beads: the issues that `bd` or `br` lists, an epic's descendants or all of them.
+//! Beads: the issues that `bd` or `br` lists, either all of them or the descendants of an epic.
 
 mod exported;
 
@@ -18,19 +18,19 @@ use steadfast_text::and_more;
 
 use super::{TimeBudget, Tracker, TrackerError};
 
-/// By the program that is there.
+/// The programs, in the order in which they are tried.
 const PROGRAMS: [&str; 2] = ["bd", "br"];
 
-/// How many issues with parts are asked for these.
+/// Limit of calls for the children of issues.
 const CALLS: usize = 32;
 
-/// How many issues are shown at once: a command line is not endless.
+/// Issues per call of `show`, because the length of a command line is limited.
 const SHOWN: usize = 500;
 
-/// How many issues outside of the epic are asked how they stand.
+/// Limit of issues outside the epic whose status is read.
 const OUTSIDE: usize = 50;
 
-/// Between two tries at a database that somebody else has locked, and how many there are.
+/// Pause between two attempts while another process has locked the database, and the number of attempts.
 const LOCKED: Duration = Duration::from_millis(60);
 const TRIES: usize = 20;
 
@@ -40,7 +40,7 @@ pub struct Beads {
     epic: Option<String>,
 }
 
-/// What is needed of an issue to know whether there are more. The rest is the importer's.
+/// The fields that tell whether an issue has children. The importer reads the rest.
 #[derive(Debug, Deserialize)]
 struct Issue {
     id: String,
@@ -52,15 +52,15 @@ struct Issue {
     updated_at: String,
     #[serde(default)]
     dependencies: Vec<Dependency>,
-    /// How many it depends on, for a list that does not name them.
+    /// The number of its dependencies, in a list that does not name them.
     #[serde(default)]
     dependency_count: Option<usize>,
-    /// How many depend on it, its parts among them; not every version says so.
+    /// The number of issues that depend on it, including its children. Some versions leave it out.
     #[serde(default)]
     dependent_count: Option<usize>,
 }
 
-/// One end of a dependency: an edge in a list, the issue itself where one is shown.
+/// One dependency: an edge in the output of `list`, the issue itself in that of `show`.
 #[derive(Debug, Deserialize)]
 struct Dependency {
     #[serde(default)]
@@ -73,16 +73,16 @@ struct Dependency {
     dependency_type: Option<String>,
 }
 
-/// Issues by their ids, with all that is said of them.
+/// Issues by id, with their full JSON.
 type Issues = BTreeMap<String, (Issue, Box<RawValue>)>;
 
 impl Beads {
-    /// Without an epic: all issues.
+    /// `epic: None` means all issues.
     pub fn new(root: &Path, epic: Option<&str>) -> Self {
         Self { root: root.to_owned(), epic: epic.map(str::to_owned) }
     }
 
-    /// The plan of `source`, where it is one of beads.
+    /// The tracker of a plan's `source`, if it is one of beads.
     pub fn of_source(root: &Path, source: &str) -> Option<Self> {
         let epic = source.strip_prefix("beads")?;
         match epic.strip_prefix(':') {
@@ -111,18 +111,18 @@ impl Beads {
         Err(TrackerError::NoProgram)
     }
 
-    /// Those that are parts of `parent`.
+    /// Lists the children of `parent`, or all issues.
     fn list(&self, parent: Option<&str>, patience: TimeBudget) -> Result<Issues, TrackerError> {
         let all = ["--json", "--all", "--limit=0"].map(str::to_owned);
         let args: Vec<String> = all.into_iter().chain(parent.map(|id| format!("--parent={id}"))).collect();
         issues(&["list"], &self.ask(&["list"], &args, patience)?)
     }
 
-    /// An epic with its parts and theirs. `list` shows direct parts only; an issue has more when more depend on it than
-    /// are known. Beside them what else was listed.
+    /// Returns the descendants of an epic, and the other issues that were listed. `list` shows direct children only; an
+    /// issue has more of them if its count of dependents is higher than the number of known ones.
     fn descendants(&self, epic: &str, patience: TimeBudget) -> Result<(Issues, Issues), TrackerError> {
         let mut found = match self.list(Some(epic), patience) {
-            // It lists all the same, only not by a parent.
+            // A version without the flag for parents can still list everything.
             Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
                 let mut all = self.list(None, patience)?;
                 self.name_dependencies(&mut all, patience)?;
@@ -149,7 +149,7 @@ impl Beads {
         Ok((found, Issues::new()))
     }
 
-    /// Sets a status and says why: in the notes, or in a comment where the program cannot append to them.
+    /// Sets a status with its reason: in the notes, or in a comment if the program cannot append to notes.
     fn note(&self, id: &str, status: &str, note: &str, patience: TimeBudget) -> Result<(), TrackerError> {
         let (status, appended) = (format!("--status={status}"), format!("--append-notes={note}"));
         let issue = || ["--json", "--", id].map(str::to_owned);
@@ -176,8 +176,8 @@ impl Beads {
         Ok(shown)
     }
 
-    /// A list may count what an issue waits for, and not name it (`br`). The file beside its database does, where that is
-    /// as new as the list; showing a thousand issues takes half a minute. What is over waits for nothing.
+    /// `br` may count the dependencies of an issue without naming them. The exported file names them, if it is as new
+    /// as the list; `show` for a thousand issues takes half a minute. A closed issue needs none.
     fn name_dependencies(&self, found: &mut Issues, patience: TimeBudget) -> Result<(), TrackerError> {
         if !found.values().any(|(issue, _)| issue.is_unnamed()) {
             return Ok(());
@@ -190,7 +190,7 @@ impl Beads {
         Ok(())
     }
 
-    /// Of the lines of an exported list those below the epic.
+    /// The lines of an exported list that belong to the epic.
     pub fn lines_of(&self, text: &str) -> Result<String, TrackerError> {
         let found = self.of_export(text)?;
         Ok(found.values().map(|(_, raw)| format!("{}\n", raw.get())).collect())
@@ -222,8 +222,8 @@ impl Beads {
         }
     }
 
-    /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that;
-    /// with patience the program is asked for more.
+    /// Marks issues as blocked that depend on an open issue outside the epic. `rest` has the known issues outside; with
+    /// `patience`, the program is asked for the others.
     fn wait_outside(
         &self,
         found: &mut Issues,
@@ -243,7 +243,7 @@ impl Beads {
         let ids: Vec<String> = outside.into_iter().filter(|id| !rest.contains_key(id)).take(OUTSIDE).collect();
         let shown = match patience.map_or_else(|| Ok(Issues::new()), |patience| self.show(&ids, patience)) {
             Ok(shown) => shown,
-            // One that was deleted is waited for by nobody.
+            // Nothing depends on a deleted issue.
             Err(TrackerError::Program(ProgramFailed::Failed { .. })) => Issues::new(),
             Err(error) => return Err(error),
         };
@@ -270,7 +270,7 @@ impl Tracker for Beads {
 
     fn read(&self, patience: TimeBudget) -> Result<String, TrackerError> {
         let found = match self.of_program(patience) {
-            // What it exported last is better than nothing.
+            // Without the program, the last export is better than nothing.
             Err(TrackerError::NoProgram) => match exported::read(&self.root) {
                 Some(text) => self.of_export(&text),
                 None => Err(TrackerError::NoProgram),
@@ -308,14 +308,14 @@ impl Tracker for Beads {
                 self.ask(&["close"], &words(&[&reason]), patience)?;
             }
             Status::InProgress => match self.ask(&["update"], &words(&["--claim"]), patience) {
-                // Whoever claimed it works on it: that is read the next time.
+                // If another agent has claimed the issue, the next read shows it.
                 Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if !is_anothers(&said) => {
                     self.ask(&["update"], &words(&["--status=in_progress"]), patience)?;
                 }
                 claimed => drop(claimed?),
             },
             Status::Blocked => {
-                let why = untold.reason.as_deref().unwrap_or("it cannot go on");
+                let why = untold.reason.as_deref().unwrap_or("the work cannot continue");
                 self.note(id, "blocked", &format!("blocked: {why}"), patience)?;
             }
             Status::Pending if untold.seen == Status::Done => drop(self.ask(&["reopen"], &words(&[]), patience)?),
@@ -326,14 +326,14 @@ impl Tracker for Beads {
 }
 
 impl Issue {
-    /// It waits for more than is named.
+    /// It has more dependencies than the list names.
     fn is_unnamed(&self) -> bool {
         self.dependency_count.is_some_and(|count| count > self.dependencies.len())
     }
 }
 
 impl Dependency {
-    /// The other issue.
+    /// The id of the other issue.
     fn id(&self) -> &str {
         self.depends_on_id.as_deref().or(self.id.as_deref()).unwrap_or_default()
     }
@@ -351,7 +351,7 @@ impl Dependency {
     }
 }
 
-/// What a program of another version says of what it does not know.
+/// Recognizes the error of a version that does not know a flag.
 fn is_about_a_flag(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     said.contains("unknown flag") || said.contains("unexpected argument") || said.contains("unknown shorthand")
@@ -361,7 +361,7 @@ fn is_about_a_lock(said: &str) -> bool {
     said.contains("locked") || said.contains("write lock")
 }
 
-/// What is said of a claim on an issue that somebody has.
+/// Recognizes the error of a claim on an issue that another agent has.
 fn is_anothers(said: &str) -> bool {
     said.contains("claimed") || said.contains("already assigned")
 }
@@ -370,7 +370,7 @@ fn is_over(status: &str) -> bool {
     matches!(status, "closed" | "tombstone")
 }
 
-/// The issues of an answer: a list, or an object with one.
+/// Parses the issues of an answer: a list, or an object with one.
 fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
     #[derive(Deserialize)]
     struct Wrapped<'a> {
@@ -380,11 +380,11 @@ fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
     let unreadable = |part: &[u8]| {
         const SHOWN: usize = 80;
         let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).trim().replace('\n', " ");
-        let part = if part.is_empty() { "nothing was said".to_owned() } else { part };
+        let part = if part.is_empty() { "the output was empty".to_owned() } else { part };
         TrackerError::Unreadable { call: format!("bd {}", call.join(" ")), part }
     };
     let all = match answer.trim_ascii_start().first() {
-        // A list with nothing in it, in the words of Go.
+        // Go writes an empty list as `null`.
         Some(b'n') if answer.trim_ascii() == b"null" => Vec::new(),
         Some(b'{') => serde_json::from_slice::<Wrapped<'_>>(answer).map_err(|_| unreadable(answer))?.issues,
         _ => serde_json::from_slice(answer).map_err(|_| unreadable(answer))?,
@@ -392,7 +392,7 @@ fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
     let mut found = Issues::new();
     for raw in all {
         let issue: Issue = serde_json::from_str(raw.get()).map_err(|_| unreadable(raw.get().as_bytes()))?;
-        // What is deleted is not there.
+        // A tombstone is a deleted issue.
         if issue.status != "tombstone" {
             found.insert(issue.id.clone(), (issue, raw.to_owned()));
         }
@@ -400,7 +400,7 @@ fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
     Ok(found)
 }
 
-/// An issue whose parts were not asked for and that has some.
+/// An issue that has children which were not listed yet.
 fn has_more(found: &Issues, asked: &BTreeSet<String>) -> Option<String> {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for on in found.values().flat_map(|(issue, _)| &issue.dependencies) {
@@ -417,7 +417,7 @@ fn has_more(found: &Issues, asked: &BTreeSet<String>) -> Option<String> {
         .map(|i| i.id.clone())
 }
 
-/// Of all issues those below an epic, and the rest: its parts and theirs, by what is written down or by their dotted ids.
+/// Splits issues into the descendants of the epic and the rest, by their parent links or by their dotted ids.
 fn below(epic: &str, mut all: Issues) -> (Issues, Issues) {
     let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (issue, _) in all.values() {
@@ -443,13 +443,13 @@ fn below(epic: &str, mut all: Issues) -> (Issues, Issues) {
     (found, all)
 }
 
-/// The issue, blocked by one that is not among the others.
+/// Returns the issue as blocked by an issue outside the epic.
 fn blocked(raw: &RawValue, on: &str) -> Result<Box<RawValue>, TrackerError> {
-    let why = format!("\"blocked: waits for `{on}`, which is outside of the epic\"");
+    let why = format!("\"blocked: depends on `{on}`, which is outside the epic\"");
     with(raw, "status", &why)
 }
 
-/// The issue, with this member as it is here.
+/// Returns the issue with one member replaced.
 fn with(raw: &RawValue, key: &str, value: &str) -> Result<Box<RawValue>, TrackerError> {
     let changed = || -> serde_json::Result<Box<RawValue>> {
         let mut issue: BTreeMap<&str, &RawValue> = serde_json::from_str(raw.get())?;
@@ -459,21 +459,21 @@ fn with(raw: &RawValue, key: &str, value: &str) -> Result<Box<RawValue>, Tracker
     changed().map_err(|error| TrackerError::Unreadable { call: "bd list".to_owned(), part: error.to_string() })
 }
 
-/// How many files a note names.
+/// Limit of files that a note names.
 const FILES: usize = 10;
 
-/// What a human looks at who closes an issue that is done on a claim, in a line.
+/// A note for the human who has to close an issue that is done on a claim.
 fn to_look_at(untold: &Untold) -> String {
     let Untold { task, evidence, branch, .. } = untold;
-    let mut line = format!("{NOTE}an agent says that it is done, and no check says so");
+    let mut line = format!("{NOTE}an agent says that it is done, but no check confirms it");
     if let Some(why) = evidence.as_ref().and_then(|evidence| evidence.note.as_deref()) {
         line.push_str(&format!(" ({why})"));
     }
-    line.push_str(". Look at ");
+    line.push_str(". Review ");
     match (branch, task.files.as_slice()) {
         (Some(branch), []) => line.push_str(&format!("branch {branch}")),
         (Some(branch), files) => line.push_str(&format!("{} on branch {branch}", listed(files))),
-        (None, []) => line.push_str("what was changed for it"),
+        (None, []) => line.push_str("the changes for it"),
         (None, files) => line.push_str(&listed(files)),
     }
     line.push_str(&format!("; if it is right, close the issue or run `steadfast task done {} --force`", task.id));
@@ -489,7 +489,7 @@ fn one_line(line: &str) -> String {
     redact(line).chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
 }
 
-/// What a task's end rests on, in a line.
+/// The evidence that closed a task, in one line.
 fn closed_by(evidence: Option<&Evidence>) -> String {
     let Some(evidence) = evidence.filter(|evidence| evidence.passed) else { return "done".to_owned() };
     let mut line = format!("{} by steadfast", evidence.class.as_str());

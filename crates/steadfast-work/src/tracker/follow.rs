@@ -1,4 +1,4 @@
-//! Following a tracker: its tasks into the ledger, our statuses to it.
+//! Follows a tracker: copies its tasks to the ledger, and sends our statuses to it.
 
 use std::collections::BTreeSet;
 
@@ -14,28 +14,28 @@ use super::{HOOK, TimeBudget, Tracker, TrackerError, of};
 use crate::spec_file::with_skills;
 use crate::task_list::freeze;
 
-/// How many changes are told one by one.
+/// Limit of changes that are listed one by one.
 const SHOWN: usize = 6;
 
-/// What is said of a status that has to wait.
-pub const NOT_TOLD: &str = "not told to it yet";
+/// Part of the line about statuses that are not sent yet.
+pub const NOT_TOLD: &str = "not sent yet";
 
-/// What came of it.
+/// The result of following a tracker.
 #[derive(Debug, Default)]
 pub struct FollowReport {
-    /// `None`: there is nothing in it, or somebody else reads it just now.
+    /// `None` if the list is empty, or if another process is reading it.
     pub plan: Option<PlanId>,
-    /// What happened there since, a line each.
+    /// The changes in the list, one line each.
     pub news: Vec<String>,
     pub told: TrackerNotice,
 }
 
-/// What there is to say of what a tracker was told.
+/// The messages after sending statuses to a tracker.
 #[derive(Debug, Default)]
 pub struct TrackerNotice {
-    /// Issues that are done here on a claim and not closed there, a line each.
+    /// Issues that are done here on a claim and not closed there, one line each.
     pub claimed: Vec<String>,
-    /// What it could not be told.
+    /// The statuses that could not be sent.
     pub untold: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl FollowReport {
     }
 }
 
-/// Brings the two together. `added_by`: a human who asks for it vouches for the tasks that are in it.
+/// Brings the ledger and the tracker in line. `added_by`: a human who asks for this vouches for the tasks in the list.
 pub fn follow(
     place: &Place,
     tracker: &dyn Tracker,
@@ -76,7 +76,7 @@ pub fn follow(
         }
         known => {
             let options = with_skills(settings.ledger.ui_skills.value.clone(), &place.root, homes);
-            // Whoever has no time for it does without: what was begun and not ended would be lost.
+            // Without time left, stop here: a half-done compilation would be lost.
             patience.left()?;
             let compiled = tracker.compile(&text, &options)?;
             patience.left()?;
@@ -92,7 +92,7 @@ pub fn follow(
     Ok(report)
 }
 
-/// Tells it what changed here.
+/// Sends the changed statuses to the tracker.
 pub fn tell(
     place: &Place,
     tracker: &dyn Tracker,
@@ -101,12 +101,12 @@ pub fn tell(
 ) -> Result<TrackerNotice, TrackerError> {
     match lock_following(place, patience.left()?).map_err(TrackerError::Lock)? {
         Some(_lock) => tell_all(place, tracker, plan, patience),
-        // Whoever has it tells it.
+        // The process that holds the lock sends them.
         None => Ok(TrackerNotice::default()),
     }
 }
 
-/// For a stop and the start of a session: within their time, and whatever goes wrong is said.
+/// For a stop and the start of a session: works within their time, and returns any error as a message.
 pub fn in_hook(place: &Place, config: &ConfigFiles, homes: Option<&Homes>, now: Millis) -> FollowResult {
     let patience = TimeBudget::of(HOOK);
     let settings = match config.load() {
@@ -121,9 +121,9 @@ pub fn in_hook(place: &Place, config: &ConfigFiles, homes: Option<&Homes>, now: 
     }
 }
 
-/// That it is not known, for people and agents.
+/// The message for people and agents that a list cannot be read.
 pub fn unread(tracker: &dyn Tracker, error: &TrackerError) -> String {
-    format!("{} could not be read: {error}", tracker.name())
+    format!("cannot read {}: {error}", tracker.name())
 }
 
 fn take_in(
@@ -153,7 +153,7 @@ fn take_in(
     let mut news = Vec::new();
     if followed.is_new {
         let open = plan.tasks.len() - reported.iter().filter(|task| task.status.is_closed()).count();
-        news.push(format!("{} is followed: {} tasks, {open} of them open", tracker.name(), plan.tasks.len()));
+        news.push(format!("now following {}: {} tasks, {open} open", tracker.name(), plan.tasks.len()));
     }
     news.extend(followed.news.iter().take(SHOWN).map(|one| format!("{}: {}", tracker.name(), said(one))));
     if followed.news.len() > SHOWN {
@@ -162,7 +162,7 @@ fn take_in(
     Ok(FollowReport { plan: Some(followed.plan), news, told: TrackerNotice::default() })
 }
 
-/// A list that is empty all at once is more often a mistake than the end of all work.
+/// A list that is suddenly empty is more often a mistake than the end of all work.
 fn nothing_left(place: &Place, known: Option<(PlanId, String)>) -> Result<FollowReport, TrackerError> {
     let Some((plan, _)) = known else { return Ok(FollowReport::default()) };
     let tasks = match Ledger::open_read_only(&place.state)? {
@@ -178,15 +178,15 @@ fn nothing_left(place: &Place, known: Option<(PlanId, String)>) -> Result<Follow
 fn said(TrackerChange { task, title, what }: &TrackerChange) -> String {
     match what {
         Happened::Added => format!("{task} is new: {title}"),
-        Happened::Renamed => format!("{task} is called differently now: {title}"),
-        Happened::Removed => format!("{task} is gone: {title}"),
+        Happened::Renamed => format!("{task} was renamed: {title}"),
+        Happened::Removed => format!("{task} was removed: {title}"),
         Happened::Unproven => {
-            format!("{task} was closed there, and its check has not passed: it is open here: {title}")
+            format!("{task} was closed there, but its check has not passed, so it stays open here: {title}")
         }
         Happened::Moved { from, to } => {
             let how = match (from, to) {
                 (_, Status::Done) => "was closed there",
-                (Status::Done, _) => "was opened again there",
+                (Status::Done, _) => "was reopened there",
                 (_, Status::InProgress) => "is in progress there",
                 (_, Status::Blocked) => "was blocked there",
                 (_, Status::Pending) => "is open there",
@@ -196,7 +196,7 @@ fn said(TrackerChange { task, title, what }: &TrackerChange) -> String {
     }
 }
 
-/// What could not be told stays in the ledger, and is told the next time.
+/// A status that cannot be sent stays in the ledger for the next time.
 fn tell_all(
     place: &Place,
     tracker: &dyn Tracker,
@@ -219,7 +219,8 @@ fn tell_all(
                 left -= 1;
                 if there != one.task.status && claimed.len() < SHOWN {
                     claimed.push(format!(
-                        "{}: {id} stays in progress there: no check says that it is done (a human looks at it: \
+                        "{}: {id} stays in progress there, because no check confirms that it is done (a human can \
+                         close it: \
                          `steadfast task done {id} --force`)",
                         tracker.name()
                     ));
@@ -235,7 +236,7 @@ fn tell_all(
     }
     let untold = why.map(|why| {
         let what = count_of(left, "status is", "statuses are");
-        format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
+        format!("{}: {what} {NOT_TOLD}; Steadfast tries again the next time ({why})", tracker.name())
     });
     Ok(TrackerNotice { claimed, untold })
 }

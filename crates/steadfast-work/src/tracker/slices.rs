@@ -1,4 +1,4 @@
-//! The slices of a TDD plan, in a file that people and their tools write as well.
+//! The slices of a TDD plan, in a file that people and their tools also write.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,10 +13,10 @@ use steadfast_text::one_line;
 use super::{TimeBudget, Tracker, TrackerError};
 use crate::file::replace;
 
-/// Where it is, unless the settings say otherwise; and what its format is known by.
+/// Its default path; the name also tells its format.
 const FILE: &str = ".tdd-progress.md";
 
-/// A longer file is no plan of slices.
+/// A longer file is not a plan of slices.
 const LONGEST: u64 = 4 << 20;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Slices {
         TrackerError::File { path: self.path.clone(), source }
     }
 
-    /// While a gate is closed the file is sealed: what would be written would be put back.
+    /// While a gate is closed the file is sealed, and a change would be undone.
     fn is_ours_to_write(&self) -> bool {
         gate_before(&self.place, None, self.now).is_none()
     }
@@ -56,13 +56,13 @@ impl Tracker for Slices {
     }
 
     fn read(&self, _: TimeBudget) -> Result<String, TrackerError> {
-        // A pipe or a device would be waited for.
+        // Reading a pipe or a device could block.
         let is_file = |found: &std::fs::Metadata| found.is_file() && found.len() <= LONGEST;
         match self.file().metadata() {
-            // Nobody planned anything, or it is all over.
+            // There is no plan yet, or it is finished.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
             Err(error) => return Err(self.failed(error)),
-            Ok(found) if !is_file(&found) => return Err(self.failed(io::Error::other("it is no file of slices"))),
+            Ok(found) if !is_file(&found) => return Err(self.failed(io::Error::other("it is not a file of slices"))),
             Ok(_) => {}
         }
         let mut text = String::new();
@@ -85,14 +85,14 @@ impl Tracker for Slices {
         if !self.is_ours_to_write() {
             return Err(TrackerError::Gated(self.path.clone()));
         }
-        // Nobody saw more than the agent's word: a human writes `done`, or the check does.
+        // A claim is only the agent's word. A human writes `done`, or the check does.
         let there = if untold.is_claim() { Status::InProgress } else { untold.task.status };
         let status = match there {
             Status::Done => "done".to_owned(),
             Status::InProgress => "in-progress".to_owned(),
             Status::Pending => "pending".to_owned(),
             Status::Blocked => {
-                let why = untold.reason.as_deref().unwrap_or("it cannot go on");
+                let why = untold.reason.as_deref().unwrap_or("the work cannot continue");
                 format!("blocked: {}", one_line(why))
             }
         };

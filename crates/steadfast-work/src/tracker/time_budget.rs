@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::TrackerError;
 
-/// For a command, whose caller waits for it.
+/// For a command that reads or writes the list.
 pub const COMMAND: Duration = Duration::from_secs(10);
 
 /// For a command that only shows something.
@@ -11,7 +11,7 @@ pub const LOOK: Duration = Duration::from_secs(2);
 /// For a stop or the start of a session. The hook as a whole has 950 ms; the rest is for the ledger and the verdict.
 pub const HOOK: Duration = Duration::from_millis(600);
 
-/// How long somebody waits, all calls together.
+/// The time left for all calls to a tracker together.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeBudget {
     until: Instant,

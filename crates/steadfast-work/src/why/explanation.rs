@@ -10,29 +10,29 @@ use steadfast_text::{printable, truncate};
 use crate::history::History;
 use crate::task_list::word;
 
-/// A refusal, or a note in its place, with all that is known around it.
+/// A refusal, or a note in its place, with the known context.
 #[derive(Debug)]
 pub(super) struct Explanation {
     pub(super) line: HistoryLine,
-    /// What was known. Empty where an older or newer steadfast wrote it.
+    /// The facts at that time. Empty if an older or newer Steadfast wrote them.
     pub(super) facts: Facts,
-    /// What the journal says of it. None: it was begun anew since.
+    /// The event in the journal. `None` if the journal was restarted since.
     pub(super) journal: Option<Journal>,
     pub(super) since: Since,
     /// The plan as it is now.
     pub(super) plan: Option<PlanView>,
 }
 
-/// The moment of a verdict in its session's journal.
+/// The event of a verdict in its session's journal.
 #[derive(Debug)]
 pub(super) struct Journal {
     pub(super) event: EventKind,
     pub(super) answer: Answer,
-    /// The session right after it.
+    /// The state of the session right after it.
     pub(super) state: State,
 }
 
-/// What happened since.
+/// The events since the verdict.
 #[derive(Debug, Default)]
 pub(super) struct Since {
     pub(super) closed: Vec<Task>,
@@ -42,20 +42,20 @@ pub(super) struct Since {
     pub(super) ended: Option<OwnerEnd>,
 }
 
-/// What a note tells of a stop that was not refused.
+/// The reason why a stop was allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LetGo<'a> {
+pub(super) enum AllowedStop<'a> {
     Capped(&'a PlanView),
     AllBlocked(&'a PlanView),
     Unread(&'a str),
 }
 
-/// Who was told.
+/// The recipient of the message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recipient {
     Agent,
     Human,
-    Nobody,
+    NotSent,
 }
 
 impl Explanation {
@@ -72,7 +72,7 @@ impl Explanation {
         Self { line, facts, journal, since, plan }
     }
 
-    /// Whether the policy's hands were free.
+    /// Returns true if the verdict took effect.
     pub(super) fn took_effect(&self) -> bool {
         self.line.mode == "enforce"
     }
@@ -84,19 +84,19 @@ impl Explanation {
         }
     }
 
-    pub(super) fn let_go(&self) -> Option<LetGo<'_>> {
+    pub(super) fn allowed_stop(&self) -> Option<AllowedStop<'_>> {
         if (self.line.verdict.as_str(), self.line.event.as_str()) != ("note", "Stop") {
             return None;
         }
         match &self.facts.plan {
-            Fact::Unknown(why) => Some(LetGo::Unread(why)),
-            Fact::Known(Some(plan)) if plan.open.is_empty() => Some(LetGo::AllBlocked(plan)),
-            Fact::Known(Some(plan)) => Some(LetGo::Capped(plan)),
+            Fact::Unknown(why) => Some(AllowedStop::Unread(why)),
+            Fact::Known(Some(plan)) if plan.open.is_empty() => Some(AllowedStop::AllBlocked(plan)),
+            Fact::Known(Some(plan)) => Some(AllowedStop::Capped(plan)),
             Fact::Known(None) | Fact::NotAsked => None,
         }
     }
 
-    /// What was about to happen, as far as it was a tool call.
+    /// The tool call that was about to happen, if it was one.
     pub(super) fn what(&self) -> Option<String> {
         match &self.journal.as_ref()?.event {
             EventKind::PreTool(call) | EventKind::Permission(call) => Some(what(call)),
@@ -105,7 +105,7 @@ impl Explanation {
         }
     }
 
-    /// A question to a human that nobody was there to answer was a refusal.
+    /// A question to a human counts as a refusal if no human was there to answer it.
     pub(super) fn was_denied(&self) -> bool {
         let ruling = self.journal.as_ref().map(|journal| &journal.answer.ruling);
         self.line.verdict == "deny" || matches!(ruling, Some(Ruling::Deny { .. }))
@@ -113,14 +113,14 @@ impl Explanation {
 
     pub(super) fn told(&self) -> Recipient {
         match (self.line.mode.as_str(), self.line.verdict.as_str()) {
-            ("observe", _) => Recipient::Nobody,
+            ("observe", _) => Recipient::NotSent,
             (_, "note") | ("advise", "continue") => Recipient::Human,
             ("enforce", "ask") if !self.was_denied() => Recipient::Human,
             _ => Recipient::Agent,
         }
     }
 
-    /// Which refusal this was, of how many.
+    /// The number of this refusal, and the limit.
     pub(super) fn budget(&self) -> Option<(u32, u32)> {
         let State { stop, rules, .. } = &self.journal.as_ref()?.state;
         let counts = self.line.verdict == "continue" && stop.refused > 0;
@@ -152,7 +152,7 @@ impl Explanation {
     }
 }
 
-/// The moment of line `sequence`, and what the lines behind it say.
+/// Reads the event at line `sequence`, and the events after it.
 fn read_journal(files: &SessionFiles, sequence: u64) -> (Option<Journal>, Since) {
     let (_, lines) = read_lines(files.dir(), 0).unwrap_or_default();
     let mut state: Option<State> = None;
@@ -185,7 +185,7 @@ impl Since {
         match change {
             Change::HumanSpoke => {
                 self.prompts += 1;
-                // The account is filled again.
+                // A prompt restores the budget.
                 self.released = None;
             }
             Change::ToolCalled => self.tool_calls += 1,
@@ -198,7 +198,7 @@ impl Since {
 }
 
 fn what(call: &ToolCall) -> String {
-    /// A command may be a whole script.
+    /// Length limit in characters, because a command may be a whole script.
     const LONGEST: usize = 120;
     let object = match &call.action {
         Action::Write { paths } | Action::Read { paths } => paths.join(", "),
@@ -211,7 +211,7 @@ fn what(call: &ToolCall) -> String {
     format!("`{}`", truncate(&said, LONGEST))
 }
 
-/// A closed task with how it was closed.
+/// A closed task with its status.
 pub(super) fn closed(task: &Task) -> String {
     let Task { id, title, status, .. } = task;
     debug_assert!(matches!(status, Status::Done | Status::Blocked));

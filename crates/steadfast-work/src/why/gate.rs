@@ -1,4 +1,4 @@
-//! What there is to say of the plan gate and the seal beside a refusal.
+//! The plan gate and its seal, for the explanation of a refusal.
 
 use serde_json::{Value, json};
 use steadfast_store::{Place, kept_aside, read_log};
@@ -8,13 +8,13 @@ use super::gate_line;
 use crate::Environment;
 use crate::task_list::ClosedGate;
 
-/// How many things that were put back are told, the newest last.
+/// Limit of restored files that are listed, the newest last.
 const SHOWN: usize = 5;
 
 #[derive(Debug)]
 pub(super) struct GateStory {
     closed: Vec<String>,
-    /// What the seal did, as the hook log has it.
+    /// Lines of the hook log about restored files.
     put_back: Vec<String>,
     kept: Vec<String>,
 }
@@ -29,13 +29,13 @@ impl GateStory {
         Self { closed, put_back, kept }
     }
 
-    /// Nothing, where no gate is closed and nothing was put back.
+    /// `None` if no gate is closed and no file was restored.
     pub(super) fn text(&self) -> Option<String> {
         let mut lines = self.closed.clone();
         lines.extend(self.put_back.iter().cloned());
         if let (true, Some(newest)) = (self.put_back.is_empty(), self.kept.last()) {
             lines.push(format!(
-                "{} kept aside, the newest is {newest}",
+                "{} set aside; the newest is {newest}",
                 count_of(self.kept.len(), "file is", "files are")
             ));
         }
@@ -50,11 +50,11 @@ impl GateStory {
 }
 
 fn gate(place: &Place, standing: &ClosedGate, environment: &Environment) -> String {
-    let draft = standing.draft().map(|draft| format!("; plan {} waits for a yes: {}", draft.short(), draft.title));
+    let draft = standing.draft().map(|draft| format!("; plan {} waits for approval: {}", draft.short(), draft.title));
     format!("{}{}", gate_line(place, standing, environment), draft.unwrap_or_default())
 }
 
-/// As `restore` writes it.
+/// Recognizes lines that `restore` writes.
 fn is_seals(line: &str) -> bool {
     ["was put back as sealed", "was not there when the gate closed", "is not as sealed"]
         .iter()

@@ -1,16 +1,16 @@
-//! The words of an explanation.
+//! The text of an explanation.
 
 use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
 use steadfast_text::{ago, count, printable};
 
-use super::explanation::{Explanation, LetGo, Recipient, closed};
+use super::explanation::{AllowedStop, Explanation, Recipient, closed};
 use crate::history::cut;
 
-/// How much of what the agent last said is repeated.
+/// Length limit of the quoted last message of the agent, in characters.
 const LAST_WORDS: usize = 200;
 
-const UNBLOCK: &str = "`steadfast task unblock ID` puts one back; that is for a human.";
+const UNBLOCK: &str = "`steadfast task unblock ID` makes one open again; only a human can run it.";
 
 impl Explanation {
     pub(super) fn story(&self, now: Millis) -> String {
@@ -22,7 +22,7 @@ impl Explanation {
         parts.join("\n\n")
     }
 
-    /// One line: when, who, what and why.
+    /// One line with the time, the session, the call and the reason.
     pub(super) fn summary(&self, now: Millis) -> String {
         let line = &self.line;
         let when = capital(&ago(now.since(line.at)));
@@ -31,10 +31,10 @@ impl Explanation {
             Some(agent) => format!("agent {agent} of session {}", line.session),
             None => format!("session {}", line.session),
         };
-        if let Some(let_go) = self.let_go() {
-            // While it only observes, nobody is held.
-            let was = if line.mode == "observe" { "would have been" } else { "was" };
-            return format!("{when} {who} {was} let go {}", self.let_go_words(let_go));
+        if let Some(stop) = self.allowed_stop() {
+            // In the mode `observe`, no stop is refused.
+            let did = if line.mode == "observe" { "would have let" } else { "let" };
+            return format!("{when} Steadfast {did} {who} stop {}", self.describe_allowed_stop(stop));
         }
         let what = self.what().unwrap_or_else(|| format!("an event `{}`", line.event));
         let why = self.why();
@@ -49,35 +49,35 @@ impl Explanation {
                 format!("{when} `{policy}` would have refused {what} of {who}, but its mode was `{mode}`: {why}")
             }
             ("ask", true) if self.was_denied() => {
-                format!("{when} `{policy}` refused {what} of {who}, as no human was there to be asked: {why}")
+                format!("{when} `{policy}` refused {what} of {who}, because no human was there to ask: {why}")
             }
-            ("ask", true) => format!("{when} `{policy}` had a human asked about {what} of {who}: {why}"),
+            ("ask", true) => format!("{when} `{policy}` asked a human about {what} of {who}: {why}"),
             ("ask", false) => {
                 format!(
-                    "{when} `{policy}` would have had a human asked about {what} of {who}, but its mode was `{mode}`: \
+                    "{when} `{policy}` would have asked a human about {what} of {who}, but its mode was `{mode}`: \
                      {why}"
                 )
             }
-            _ => format!("{when} `{policy}` noted on {what} of {who}: {why}"),
+            _ => format!("{when} `{policy}` added a note on {what} of {who}: {why}"),
         }
     }
 
-    fn let_go_words(&self, let_go: LetGo<'_>) -> String {
-        match let_go {
-            LetGo::Capped(plan) => {
+    fn describe_allowed_stop(&self, stop: AllowedStop<'_>) -> String {
+        match stop {
+            AllowedStop::Capped(plan) => {
                 let spent = match &self.journal {
                     Some(journal) => format!("after {}", count(journal.state.stop.refused, "refusal")),
-                    None => "and no refusal is left".to_owned(),
+                    None => "with no refusal left".to_owned(),
                 };
                 format!("as capped, not complete: {} {spent}.", how_many_open(plan))
             }
-            LetGo::AllBlocked(plan) => {
+            AllowedStop::AllBlocked(plan) => {
                 let (all, done) = (plan.counts.all(), plan.counts.done);
                 let left = all - done;
                 let are = if left == 1 { "is" } else { "are" };
                 format!("as all blocked: {left} of {all} tasks {are} blocked, {done} done.")
             }
-            LetGo::Unread(why) => format!("because its tasks could not be read: {}", printable(why)),
+            AllowedStop::Unread(why) => format!("because its tasks could not be read: {}", printable(why)),
         }
     }
 
@@ -100,8 +100,8 @@ impl Explanation {
             line.mode,
             match line.mode.as_str() {
                 "observe" if state.is_some_and(|state| state.is_paused(line.at)) => ": a human had paused steadfast",
-                "observe" => ": it records and says nothing",
-                "advise" => ": it says so and refuses nothing",
+                "observe" => ": it records, but sends no message",
+                "advise" => ": it sends messages, but refuses nothing",
                 _ => "",
             }
         ));
@@ -121,11 +121,11 @@ impl Explanation {
         lines.join("\n")
     }
 
-    /// What was known of the tasks.
+    /// The tasks as they were known then.
     fn tasks(&self) -> Option<String> {
         let plan = match &self.facts.plan {
             Fact::Known(Some(plan)) => plan,
-            Fact::Unknown(why) => return Some(section("Tasks then", &[format!("not known: {}", printable(why))])),
+            Fact::Unknown(why) => return Some(section("Tasks then", &[format!("unknown: {}", printable(why))])),
             Fact::Known(None) | Fact::NotAsked => return None,
         };
         let mut lines = vec![counts(plan)];
@@ -139,7 +139,7 @@ impl Explanation {
 
     fn said(&self) -> String {
         let title = match self.told() {
-            Recipient::Nobody => "Nobody was told; it would have been",
+            Recipient::NotSent => "Not sent to anyone; the message would have been",
             Recipient::Agent => "The agent was told",
             Recipient::Human if self.line.verdict == "ask" => "The human was asked",
             Recipient::Human => "The human was told",
@@ -160,13 +160,13 @@ impl Explanation {
             lines.push(counted.join(", "));
         }
         if let Some((release, at)) = since.released {
-            lines.push(format!("the session was let go as {}, {}", release.as_str(), ago(now.since(at))));
+            lines.push(format!("Steadfast let the session stop as {}, {}", release.as_str(), ago(now.since(at))));
         }
         if let Some(end) = &since.ended {
             lines.push(format!("the session ended ({}), {}", printable(&end.reason), ago(now.since(end.at))));
         }
         if self.journal.is_none() {
-            lines.push("the journal was begun anew, more is not known".to_owned());
+            lines.push("the journal was restarted, so more is not known".to_owned());
         }
         if lines.is_empty() {
             lines.push("nothing yet".to_owned());
@@ -177,21 +177,21 @@ impl Explanation {
         lines
     }
 
-    /// The commands that lead on.
+    /// The suggested commands.
     pub(super) fn next(&self) -> Vec<String> {
-        match self.let_go() {
-            Some(LetGo::Capped(_)) => {
+        match self.allowed_stop() {
+            Some(AllowedStop::Capped(_)) => {
                 let mut lines = self.about_tasks();
                 lines.push("The next prompt to the session arms the stop gate again.".to_owned());
                 return lines;
             }
-            Some(LetGo::AllBlocked(_)) => {
+            Some(AllowedStop::AllBlocked(_)) => {
                 return vec!["`steadfast task list` shows why each is blocked.".to_owned(), UNBLOCK.to_owned()];
             }
-            Some(LetGo::Unread(_)) => {
+            Some(AllowedStop::Unread(_)) => {
                 return vec![
-                    "`steadfast status` shows whether the tasks can be read by now.".to_owned(),
-                    "`steadfast log --problems` shows what else a hook could not do.".to_owned(),
+                    "`steadfast status` shows whether the tasks can be read now.".to_owned(),
+                    "`steadfast log --problems` shows other failures of hooks.".to_owned(),
                 ];
             }
             None => {}
@@ -204,11 +204,11 @@ impl Explanation {
         if lines.is_empty() {
             lines.push(format!("`steadfast log --session {}` shows what came before.", self.line.session));
         }
-        lines.push("`steadfast config show` shows the modes and limits that hold, and where they are set.".to_owned());
+        lines.push("`steadfast config show` shows the modes and limits in effect, and where they are set.".to_owned());
         lines
     }
 
-    /// How the constraint is lifted that was the reason.
+    /// Steps to lift the constraint that was the reason.
     fn lifting(&self) -> Vec<String> {
         let reason = &self.line.reason;
         if reason.starts_with("`steadfast.toml` says") {
@@ -232,13 +232,13 @@ impl Explanation {
         let Some(plan) = &self.plan else { return lines };
         match plan.open.first() {
             Some(TaskLine { id, .. }) => lines.push(format!(
-                "`steadfast task done {id}` closes {id}, `steadfast task block {id} --why REASON` sets it aside."
+                "`steadfast task done {id}` closes {id}; `steadfast task block {id} --why REASON` sets it aside."
             )),
             None if plan.counts.blocked > 0 => {
-                lines.push("What is left is blocked: a stop is let go.".to_owned());
+                lines.push("The other tasks are blocked, so the session may stop.".to_owned());
                 lines.push(UNBLOCK.to_owned());
             }
-            None => lines.push("No task is open any more: a stop is let go.".to_owned()),
+            None => lines.push("No task is open any more, so the session may stop.".to_owned()),
         }
         lines
     }

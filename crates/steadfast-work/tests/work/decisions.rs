@@ -130,7 +130,7 @@ fn a_file_that_cannot_be_used_fails_no_change_of_a_task() {
         assert_eq!([status(&list, &id("1")), status(&list, &id("2"))], [Status::Done, Status::Blocked], "{name}");
         assert_eq!(decided(&list).len(), 1, "{name}");
         let log = read_log(&scene.place());
-        assert!(log.iter().any(|line| line.contains("the decisions file was not written")), "{name}: {log:?}");
+        assert!(log.iter().any(|line| line.contains("cannot write the decisions file")), "{name}: {log:?}");
     }
 }
 

@@ -291,5 +291,5 @@ fn a_chain_of_causes_says_each_once() {
     assert_eq!(chain(&WorkError::from(inner)), "the ledger `state.db` is damaged: no database");
     let source = TrackerError::File { path: "x".into(), source: io::Error::other("broken") };
     let twice = WorkError::Tracker { name: "it".into(), source };
-    assert_eq!(chain(&twice), "it could not be read: `x`: broken");
+    assert_eq!(chain(&twice), "cannot read it: cannot read or write `x`: broken");
 }

@@ -96,7 +96,7 @@ fn a_human_takes_an_unclear_request_with_the_least_freedom() {
     let scene = Scene::new();
     let repository = scene.repository();
     let (mut loops, looped) = begin(&repository, UNCLEAR);
-    let taken = loops.take_as_it_is(&looped, "we talked about it").unwrap();
+    let taken = loops.override_unclear(&looped, "we talked about it").unwrap();
     assert_eq!(
         (taken.autonomy(), taken.overridden.as_deref()),
         (Some(Autonomy::Colleague), Some("we talked about it"))
@@ -308,7 +308,7 @@ fn the_checks_of_a_spec_are_its_plans_if_a_human_loaded_it_and_the_loop_has_them
     let repository = scene.repository();
     let plan = spec(&scene, STATED).plan.unwrap();
     let (mut loops, looped) = begin(&repository, UNCLEAR);
-    let looped = loops.take_as_it_is(&looped, "a trial").unwrap();
+    let looped = loops.override_unclear(&looped, "a trial").unwrap();
     let stated = |looped: &Loop, loops: &Loops<'_>| {
         let checks = loops.stated_checks(looped).unwrap();
         checks.into_iter().map(|check| (check.command, check.frozen.is_some())).collect::<Vec<_>>()

@@ -76,7 +76,7 @@ fn where_plans_are_approved_an_agents_task_waits_for_a_humans_yes() {
     assert_eq!(cause(agent.unblock(&task.id)), Cause::Refused);
     assert_eq!(agent.ready().unwrap().len(), 1, "the rest of the plan can be worked on");
     let reason = human.blocked().unwrap()[0].reason.clone().unwrap();
-    assert_eq!(reason, "an agent added it; `steadfast task unblock +1` is a human's yes");
+    assert_eq!(reason, "an agent added it; a human accepts it with `steadfast task unblock +1`");
 
     human.unblock(&task.id).unwrap();
     agent.start(&task.id).unwrap();
@@ -93,7 +93,7 @@ fn what_is_open_in_the_list_joins_a_spec_that_is_loaded_later() {
     list.add(|by| NewTask::new("Tidy up", by)).unwrap();
     let mut human = scene.human();
     human.load(&plain_plan(&["1", "2"]), SPEC).unwrap();
-    assert_eq!(human.take_lines(), ["task 2 of the list is +1 of plan login now: Tidy up"]);
+    assert_eq!(human.take_lines(), ["task 2 of the list is now task +1 of plan login: Tidy up"]);
     assert_eq!(ids(&human), ["1", "2", "+1"]);
     assert_eq!(human.find(&id("+1")).unwrap().added_by, AddedBy::Agent, "whose it was it stays");
 }

@@ -164,7 +164,7 @@ fn a_task_that_waits_names_what_is_open_and_closes_after_that() {
     assert_eq!(list.ready().unwrap().iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["1", "3"]);
 
     let error = done(&mut list, &id("4")).unwrap_err();
-    assert_eq!(error.to_string(), "task `4` waits for `1`, `3`");
+    assert_eq!(error.to_string(), "task `4` depends on open tasks: `1`, `3`");
     assert_eq!(error.cause(), Cause::State);
 
     for number in ["1", "3", "4"] {

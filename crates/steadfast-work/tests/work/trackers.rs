@@ -40,7 +40,7 @@ fn a_tracker_says_whether_its_list_or_the_machine_is_at_fault() {
         let said = error.to_string();
         assert_eq!(error.cause(), expected, "{said}");
         let outer = WorkError::Tracker { name: "beads".into(), source: error };
-        assert_eq!((outer.cause(), outer.to_string()), (expected, format!("beads could not be read: {said}")));
+        assert_eq!((outer.cause(), outer.to_string()), (expected, format!("cannot read beads: {said}")));
     }
 }
 
@@ -91,7 +91,7 @@ fn a_closed_task_is_told_to_the_list_it_comes_from_unless_a_gate_seals_it() {
     done(&mut list, &task).unwrap();
     list.tell_tracker();
     let said = list.take_lines();
-    assert!(said.len() == 1 && said[0].contains("1 status is not told to it yet"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("1 status is not sent yet"), "{said:?}");
     assert_eq!(scene.read(FILE).unwrap(), plan("pending"));
 
     list.open(&list.gates(), &Opening::Unlocked).unwrap();

@@ -291,7 +291,7 @@ fn a_git_that_does_not_answer_is_an_error_and_no_open_task() {
     for (check, why) in [
         (Check::Changed, "none of its files changed since "),
         (Check::Written, "it was never started"),
-        (Check::Decision, "nothing stands under `## First Decisions`"),
+        (Check::Decision, "there is no decision under `## First Decisions`"),
     ] {
         let unit = UnitScene::loaded(Some(check));
         let index = unit.scene.root().join(".git/worktrees/unit/index");

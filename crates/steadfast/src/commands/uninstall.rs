@@ -36,7 +36,7 @@ impl Uninstall {
         if let Some(exclude) = Exclude::of(&setup.place) {
             exclude.remove()?;
         }
-        let kept = setup.put_away(self.purge)?;
+        let kept = setup.archive(self.purge)?;
         match (plan.changes.len(), kept) {
             (0, None) => tell!("Steadfast is not installed here")?,
             (changes, None) => tell!("{changes} files are restored")?,

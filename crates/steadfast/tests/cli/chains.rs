@@ -10,7 +10,7 @@ use crate::plans::{decided, is, loaded};
 fn a_decision_task_is_closed_by_what_stands_in_its_section() {
     let sandbox = loaded();
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.0"]).1, @r"
-    error: task `1.0` stays open: nothing stands under `## Words Decisions` in `.steadfast/decisions/greeting.md`: `steadfast decide TEXT --why TEXT` adds a line
+    error: task `1.0` stays open: there is no decision under `## Words Decisions` in `.steadfast/decisions/greeting.md`; `steadfast decide TEXT --why TEXT` adds one
 
     hint: `steadfast task done 1.0` runs the check again
     ");
@@ -31,7 +31,7 @@ fn a_decision_task_is_closed_by_what_stands_in_its_section() {
 fn a_chain_is_done_in_its_order_and_its_work_before_its_test() {
     let sandbox = decided();
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @r"
-    error: task `1.1a` waits for `1.1`
+    error: task `1.1a` depends on open tasks: `1.1`
 
     hint: `steadfast task next` shows a task that can start now
     ");
@@ -114,7 +114,7 @@ fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
         all += "\n";
     }
     insta::assert_snapshot!(all, @r"
-    error: task `2.1b` is closed by a picture that shows it
+    error: task `2.1b` needs a picture that shows the result
 
     hint: `steadfast task done 2.1b --artifact FILE`, a screenshot taken after the change
     error: task `2.1b` stays open: `/repo/old.png` is older than `page.html`: take the picture after the change
@@ -136,7 +136,7 @@ fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
 fn skills_are_claimed_where_no_session_tells() {
     let sandbox = decided();
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "2.1a"]), @r"
-    2.1a Run /frontend-design and /vercel-design-guidelines for: Draw the page: done (claimed: no session says which skills it used)
+    2.1a Run /frontend-design and /vercel-design-guidelines for: Draw the page: done (claimed: the session is unknown, so the skills it used are unknown)
     4 of 13 tasks done, 9 open, 0 blocked. Next is 1.1 Greet people.
     ");
     assert_eq!(sandbox.stands("2.1a"), is("done", "claimed"));

@@ -136,7 +136,7 @@ fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
     let (supervisor, check) = (number("supervisor"), number("pid"));
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
-    error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not get to its end (whoever ran it is gone, and said nothing)
+    error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not finish (its supervisor is gone and left no result)
 
     hint: `steadfast task done 1` runs the check again
     ");
@@ -155,7 +155,7 @@ fn a_check_cannot_close_its_own_task() {
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
     error: task `1` stays open: `steadfast task done 1` exited with 2
       last lines of output:
-        error: task `1` cannot be closed from within the check of task `1`
+        error: task `1` cannot be closed from inside the check of task `1`
 
         hint: remove it from the check: a check only finds out whether a task is done
 
@@ -169,7 +169,7 @@ fn a_task_waits_for_those_before_it() {
     sandbox.ok(&["task", "add", "One"]);
     sandbox.ok(&["task", "add", "Two", "--after", "1"]);
     insta::assert_snapshot!(sandbox.fails(&["task", "done", "2"]).1, @r"
-    error: task `2` waits for `1`
+    error: task `2` depends on open tasks: `1`
 
     hint: `steadfast task next` shows a task that can start now
     ");
@@ -236,7 +236,7 @@ fn a_check_that_is_made_to_pass_is_no_evidence() {
     let refused = sandbox.as_agent("me", &["task", "done", "1"]);
     assert_eq!(refused.status.code(), Some(3));
     insta::assert_snapshot!(said(&sandbox, &refused), @r"
-    error: task `1` stays open: its check `npm test` is not what it was when the plan was loaded: package.json script `test` was `vitest run`, is `true`
+    error: task `1` stays open: its check `npm test` changed since the plan was loaded: package.json script `test` was `vitest run`, is `true`
 
     hint: restore the check, or a human accepts it: `steadfast task done 1 --accept-check`
     ");
@@ -252,7 +252,7 @@ fn a_check_that_is_made_to_pass_is_no_evidence() {
 fn a_check_that_swallows_its_status_is_no_evidence() {
     let sandbox = with_check("false | tail -1");
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    1 Write it: done (claimed: `false | tail -1` ran; its status says nothing: a pipe has the status of its last command, which reads and succeeds)
+    1 Write it: done (claimed: `false | tail -1` ran; its exit status proves nothing: a pipe has the status of its last command, which reads and succeeds)
     1 of 1 tasks done, 0 open, 0 blocked.
     ");
     assert_eq!(task(&sandbox)["evidence"]["class"], "claimed");
@@ -263,7 +263,7 @@ fn a_check_that_hangs_is_ended_at_its_limit() {
     let sandbox = with_check("trap '' TERM; sleep 300");
     sandbox.ok(&["config", "set", "ledger.check_seconds", "1"]);
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    error: task `1` stays open: `trap '' TERM; sleep 300` ran into its time limit (ended at its time limit of 1 s)
+    error: task `1` stays open: `trap '' TERM; sleep 300` reached its time limit (ended at its time limit of 1 s)
 
     hint: `steadfast task done 1` runs the check again
     ");
@@ -275,7 +275,7 @@ fn a_note_is_kept_with_its_task() {
     sandbox.ok(&["task", "note", "1", "the fixtures are in tests/data"]);
     assert_eq!(task(&sandbox)["notes"], "the fixtures are in tests/data");
     insta::assert_snapshot!(sandbox.fails(&["task", "note", "1", " "]).1, @r"
-    error: a note says something, and this one is empty
+    error: the note is empty
 
     hint: `steadfast task note ID TEXT`
     ");
@@ -285,7 +285,7 @@ fn a_note_is_kept_with_its_task() {
 fn there_is_nothing_to_wait_for_when_no_check_runs() {
     let sandbox = with_check("true");
     insta::assert_snapshot!(sandbox.fails(&["task", "wait", "1"]).1, @r"
-    error: no check of task `1` runs
+    error: no check of task `1` is running
 
     hint: `steadfast task done 1` starts it
     ");

@@ -104,7 +104,7 @@ fn a_state_that_codex_refuses_leaves_the_task_open() {
         "echo 'WARNING: no aliases'; echo 'Error: invalid value: missing field' >&2; exit 1",
     );
     insta::assert_snapshot!(session.is_not_run(&json!("?"), Some(&session.codex)), @r"
-    error: task `1` stays open: `touch ran` could not be started (Codex's sandbox cannot be applied, and outside of it the check is not run: Error: invalid value: missing field)
+    error: task `1` stays open: `touch ran` could not be started (Codex's sandbox cannot be applied, so the check was not run: Error: invalid value: missing field)
 
     hint: a human can run it in a terminal: `steadfast task done 1`
     ");
@@ -116,7 +116,7 @@ fn a_state_that_codex_refuses_leaves_the_task_open() {
 fn without_a_codex_to_apply_it_the_task_stays_open() {
     let session = Session::with("touch ran", "");
     let gone = session.is_not_run(&state(), Some(Path::new("/no/such/codex")));
-    assert!(gone.contains("the check is not run: ") && gone.contains("/no/such/codex: not found"), "{gone}");
+    assert!(gone.contains("the check was not run: ") && gone.contains("/no/such/codex: not found"), "{gone}");
     // None on the `PATH`.
     let nowhere = session.is_not_run(&state(), None);
     assert!(nowhere.contains("codex: not found"), "{nowhere}");
@@ -125,9 +125,9 @@ fn without_a_codex_to_apply_it_the_task_stays_open() {
 #[test]
 fn a_program_that_runs_nothing_is_no_sandbox() {
     for (codex, expected) in [
-        ("exit 0", "`codex sandbox` exited with 0, without a word"),
+        ("exit 0", "`codex sandbox` exited with 0 and printed no reason"),
         ("kill -9 $$", "`codex sandbox` ended as Signalled(9)"),
-        ("sleep 60", "`codex sandbox` did nothing for 10 s"),
+        ("sleep 60", "`codex sandbox` did not respond within 10 s"),
     ] {
         let said = Session::with("touch ran", codex);
         let said = said.is_not_run(&state(), Some(&said.codex));
@@ -151,6 +151,6 @@ fn a_state_too_long_to_pass_on_leaves_the_task_open() {
     let mut long = state();
     long["more"] = "x".repeat(3 << 20).into();
     let said = complaint(&session.closes(&long, Some(&session.codex)));
-    assert!(said.starts_with("error: the check of task `1` cannot be started: "), "{said}");
+    assert!(said.starts_with("error: cannot start the check of task `1`: "), "{said}");
     assert!(!session.sandbox.root().join("ran").exists());
 }

@@ -149,7 +149,7 @@ fn people_read_a_summary_and_then_the_worst_first() {
     let (summary, rest) = said.split_once("\n\n").unwrap();
     assert!(summary.starts_with("4 findings: 1 error, "), "{said}");
     assert!(rest.starts_with("error config-invalid: /repo/steadfast.toml:2:1: unknown field `max_idel`"), "{said}");
-    assert!(rest.contains("\n    hint: mend it; `steadfast config schema` lists every key"), "{said}");
+    assert!(rest.contains("\n    hint: fix the file; `steadfast config schema` lists every key"), "{said}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn where_nothing_has_to_be_done_all_is_well() {
     let mut said = (0..5).map(|_| sandbox.ok(&["doctor"]));
     let said = said.find(|said| !said.contains("hook-slow")).expect("a hook that is not slow in one of five looks");
     assert!(said.starts_with("all well, 1 note\n\nnote hook-cost: a hook takes "), "{said}");
-    assert!(said.ends_with("\n    hint: nothing to do: this is what it should be\n"), "{said}");
+    assert!(said.ends_with("\n    hint: this is as fast as expected\n"), "{said}");
 }
 
 #[test]
@@ -200,18 +200,18 @@ fn settings_that_do_not_parse() {
     write(&sandbox.home().join(".claude/settings.json"), "{\n  oops\n}\n");
     insta::assert_snapshot!(found(&sandbox, "settings-invalid"), @r"
     error: /home/.claude/settings.json:2:3: unexpected `o`, expected a key in double quotes
-    hint: the host cannot read this file either; mend it, and run `steadfast init` if hooks of ours were in it
+    hint: the host cannot read this file either; fix it, then run `steadfast init` if it had hooks of Steadfast
     ");
 }
 
 #[test]
 fn a_hook_that_never_fired() {
     insta::assert_snapshot!(found(&Sandbox::new(), "hook-never-fired"), @r"
-    warning: Claude Code is wired, but no session of it is known here
-    hint: start `claude` here and say something; a session that runs already has to be restarted
+    warning: Claude Code is wired, but no session of it was seen here
+    hint: start `claude` here and send a message; restart a session that is already running
     ");
     insta::assert_snapshot!(found(&codex(), "hook-never-fired"), @r"
-    warning: Codex is wired, but no session of it is known here
+    warning: Codex is wired, but no session of it was seen here
     hint: start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips them
     ");
 }
@@ -229,8 +229,8 @@ fn a_program_that_is_gone() {
     let sandbox = Sandbox::new();
     rewire(&sandbox, "/nowhere/steadfast");
     insta::assert_snapshot!(found(&sandbox, "binary-moved"), @r"
-    error: `/nowhere/steadfast`, which `/repo/.claude/settings.local.json` names, does not exist
-    hint: `steadfast init` writes where it is now; bring it back if it should be there
+    error: `/nowhere/steadfast`, which `/repo/.claude/settings.local.json` starts, does not exist
+    hint: `steadfast init` writes its current path; or put the program back where it was
     ");
 }
 
@@ -240,8 +240,8 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     let link = sandbox.home().join(".local/state/steadfast/install/hooks/steadfast-hook-claude-local-Stop");
     fs::remove_file(&link).unwrap();
     insta::assert_snapshot!(found(&sandbox, "binary-moved"), @r"
-    error: `/home/.local/state/steadfast/install/hooks/steadfast-hook-claude-local-Stop`, which `/repo/.claude/settings.local.json` names, does not exist
-    hint: `steadfast init` writes where it is now; bring it back if it should be there
+    error: `/home/.local/state/steadfast/install/hooks/steadfast-hook-claude-local-Stop`, which `/repo/.claude/settings.local.json` starts, does not exist
+    hint: `steadfast init` writes its current path; or put the program back where it was
     ");
     std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
     assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
@@ -262,8 +262,8 @@ fn hooks_of_an_older_version_are_found_and_written_anew() {
     }
     fs::write(&settings, wired.to_string()).unwrap();
     insta::assert_snapshot!(found(&sandbox, "wiring-old"), @r"
-    error: `/repo/.claude/settings.local.json` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their `args`: it may run the payload as a script, or deny every call
-    hint: `steadfast init` writes them anew
+    error: `/repo/.claude/settings.local.json` has hooks of an older version. Another host that reads this file (such as Copilot CLI) drops their `args`: it may run the payload as a script, or deny every call
+    hint: `steadfast init` writes them again
     ");
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
     let codes = sandbox.ok(&["doctor", "--json"]);
@@ -288,7 +288,7 @@ fn a_shared_wiring_whose_program_is_not_on_the_path() {
     sandbox.ok(&["init", "--host", "claude", "--yes", "--shared"]);
     let output = sandbox.command().args(["doctor", "--json"]).env("PATH", "/usr/bin:/bin").output().unwrap();
     let said = sandbox.without_paths(&output.stdout);
-    assert!(said.contains("`steadfast`, which `/repo/.claude/settings.json` names, is not on the PATH"), "{said}");
+    assert!(said.contains("`steadfast`, which `/repo/.claude/settings.json` starts, is not on the PATH"), "{said}");
 }
 
 #[test]
@@ -302,10 +302,10 @@ fn a_program_of_another_version() {
         all += &format!("{}\n", found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>"));
     }
     insta::assert_snapshot!(all, @r"
-    warning: the hosts start `/home/steadfast`, version 0.0.9; this is `/bin/steadfast`, version <own>
-    hint: `/bin/steadfast init` wires this one instead
-    warning: the hosts start `/home/steadfast`, which says no version within 3 s; this is `/bin/steadfast`, version <own>
-    hint: `/bin/steadfast init` wires this one instead
+    warning: the hosts start `/home/steadfast`, version 0.0.9, but this is `/bin/steadfast`, version <own>
+    hint: `/bin/steadfast init` wires this program instead
+    warning: the hosts start `/home/steadfast`, which printed no version within 3 s; this is `/bin/steadfast`, version <own>
+    hint: `/bin/steadfast init` wires this program instead
     ");
 }
 
@@ -317,8 +317,8 @@ fn another_copy_of_the_same_version_is_only_noted() {
     rewire(&sandbox, other.to_str().unwrap());
     let said = found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>");
     insta::assert_snapshot!(said, @r"
-    note: the hosts start `/home/steadfast`, this is `/bin/steadfast`; both are version <own>
-    hint: `/bin/steadfast init` wires this one instead
+    note: the hosts start `/home/steadfast`, but this is `/bin/steadfast`; both are version <own>
+    hint: `/bin/steadfast init` wires this program instead
     ");
 }
 
@@ -338,7 +338,7 @@ fn hooks_that_are_switched_off() {
     write(&sandbox.home().join(".claude/settings.json"), r#"{"disableAllHooks": true}"#);
     insta::assert_snapshot!(found(&sandbox, "hooks-disabled"), @r"
     error: `disableAllHooks` is true in `/home/.claude/settings.json`: Claude Code runs no hook
-    hint: take it out or set it to false
+    hint: remove it or set it to false
     ");
     // What is nearer overrules it.
     write(&sandbox.root().join(".claude/settings.json"), r#"{"disableAllHooks": false}"#);
@@ -354,8 +354,8 @@ fn hooks_that_are_switched_off_in_codex() {
     fs::write(&config, format!("{text}\n[features]\nhooks = false\n")).unwrap();
     insta::assert_snapshot!(found(&sandbox, "hooks-disabled"), @r"
     error: `hooks` is false under `[features]` in `/home/.codex/config.toml`: Codex runs no hook
-    hint: take it out or set it to true
-    error: Codex has 1 hook of Steadfast switched off: Interrupt
+    hint: remove it or set it to true
+    error: 1 hook of Steadfast switched off in Codex: Interrupt
     hint: `/hooks` in Codex switches them on again
     ");
 }
@@ -366,7 +366,7 @@ fn a_host_that_is_wired_twice() {
     sandbox.ok(&["init", "--host", "claude", "--yes", "--user"]);
     insta::assert_snapshot!(found(&sandbox, "wired-twice"), @r"
     note: Claude Code is wired more than once: local (`/repo/.claude/settings.local.json`), user (`/home/.claude/settings.json`)
-    hint: harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one
+    hint: harmless: Steadfast counts an event once. `steadfast uninstall`, then one `steadfast init`, leaves one
     ");
 }
 
@@ -376,8 +376,8 @@ fn stop_hooks_of_others() {
     let hooks = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}}"#;
     write(&sandbox.root().join(".claude/settings.json"), hooks);
     insta::assert_snapshot!(found(&sandbox, "other-stop-hooks"), @r"
-    note: Claude Code has 1 Stop hook besides ours in `/repo/.claude/settings.json`, which may refuse to stop too
-    hint: where an agent goes on although Steadfast let it go, look there
+    note: Claude Code has 1 Stop hook of other programs in `/repo/.claude/settings.json`, which may refuse a stop too
+    hint: if an agent continues although Steadfast let it stop, look there
     ");
 }
 
@@ -385,15 +385,12 @@ fn stop_hooks_of_others() {
 fn hooks_that_codex_was_not_told_to_trust() {
     let sandbox = codex();
     insta::assert_snapshot!(found(&sandbox, "codex-untrusted"), @r"
-    warning: Codex has not been told to trust the hooks in `/home/.codex/hooks.json`, so it does not run them
+    warning: the hooks in `/home/.codex/hooks.json` are not trusted yet, so Codex does not run them
     hint: start `codex` here and trust them when it asks, or with `/hooks`; `codex exec` does not ask
     ");
     trust(&sandbox, |event| event != "Stop");
     let said = found(&sandbox, "codex-untrusted");
-    assert!(
-        said.starts_with("warning: Codex has not been told to trust 1 of 12 hooks in `/home/.codex/hooks.json`"),
-        "{said}"
-    );
+    assert!(said.starts_with("warning: 1 of 12 hooks in `/home/.codex/hooks.json` are not trusted yet"), "{said}");
     assert!(said.contains("does not run them: Stop\n"), "{said}");
 }
 
@@ -408,8 +405,8 @@ fn a_hooks_file_that_codex_ignores() {
     hooks["$schema"] = "mine".into();
     fs::write(path, hooks.to_string()).unwrap();
     insta::assert_snapshot!(found(&sandbox, "codex-hooks-file"), @r"
-    error: `/home/.codex/hooks.json` has `$schema` at its top: Codex ignores the whole file
-    hint: move it elsewhere: only `hooks` and `description` may stand there
+    error: `/home/.codex/hooks.json` has `$schema` at its top level: Codex ignores the whole file
+    hint: move it elsewhere: only `hooks` and `description` are allowed there
     ");
 }
 
@@ -418,13 +415,13 @@ fn hosts_that_are_too_old() {
     let sandbox = Sandbox::new();
     fake(&sandbox, "claude", "echo '2.1.99 (Claude Code)'");
     insta::assert_snapshot!(found(&sandbox, "host-too-old"), @r"
-    warning: Claude Code 2.1.99 is older than 2.1.143: how many refusals to stop it grants in a row is not known, and cannot be raised
+    warning: Claude Code 2.1.99 is older than 2.1.143: the number of refusals to stop that it accepts in a row is unknown and cannot be raised
     hint: update `/bin/claude`
     ");
     let sandbox = codex();
     fake(&sandbox, "codex", "echo codex-cli 0.98.0");
     insta::assert_snapshot!(found(&sandbox, "host-too-old"), @r"
-    warning: Codex 0.98.0 is older than 0.120.0: its hooks are off unless they are switched on, or absent
+    warning: Codex 0.98.0 is older than 0.120.0: it has no hooks, or they are off until you switch them on
     hint: update `/bin/codex`
     ");
 }
@@ -434,7 +431,7 @@ fn a_host_that_does_not_find_its_settings_from_below() {
     let sandbox = Sandbox::new();
     fake(&sandbox, "claude", "echo '2.1.197 (Claude Code)'");
     insta::assert_snapshot!(found(&sandbox, "host-subfolder"), @r"
-    note: Claude Code 2.1.197 looks for `.claude/settings.local.json` only in the folder it is started in: in a folder below, it calls no hook
+    note: Claude Code 2.1.197 reads `.claude/settings.local.json` only in the folder in which it is started: in a subfolder it calls no hook
     hint: start it in `/repo`, update it to 2.1.200 or newer, or wire it with `steadfast init --user`
     ");
     fake(&sandbox, "claude", "echo '2.1.200 (Claude Code)'");
@@ -445,13 +442,13 @@ fn a_host_that_does_not_find_its_settings_from_below() {
 fn a_host_whose_version_is_not_known() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(found(&sandbox, "host-unknown"), @r"
-    note: Claude Code is wired, and there is no `claude` on the PATH
-    hint: without its version, what it can do is not checked; put it on the PATH if it is there
+    note: Claude Code is wired, but `claude` is not on the PATH
+    hint: Steadfast cannot check what this version supports; put the host on the PATH if it is installed
     ");
     fake(&sandbox, "claude", "exec sleep 600");
     let started = std::time::Instant::now();
     let said = found(&sandbox, "host-unknown");
-    assert!(said.starts_with("note: `/bin/claude --version` says no version within 3 s\n"), "{said}");
+    assert!(said.starts_with("note: `/bin/claude --version` printed no version within 3 s\n"), "{said}");
     assert!(started.elapsed() < std::time::Duration::from_secs(300), "it was waited for");
 }
 
@@ -480,8 +477,8 @@ fn a_limit_that_claude_code_does_not_let_us_reach() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idle = 12\n").unwrap();
     insta::assert_snapshot!(found(&sandbox, "config-useless"), @r"
-    warning: `max_idle` is 12, but Claude Code grants 8 refusals to stop in a row: the rest has no effect
-    hint: `steadfast init` raises `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` in the settings; a `max_idle` below 8 needs nothing
+    warning: `stop.max_idle` is 12, but Claude Code accepts only 8 refusals to stop in a row; higher values have no effect
+    hint: `steadfast init` raises `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` in the settings; a `stop.max_idle` below 8 needs no change
     ");
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
     assert!(!codes(&sandbox).contains(&"config-useless".to_owned()));
@@ -503,7 +500,7 @@ fn a_configuration_that_is_wrong() {
     fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idle = \"many\"\n").unwrap();
     insta::assert_snapshot!(found(&sandbox, "config-invalid"), @r#"
     error: /repo/steadfast.toml:2:12: invalid type: string "many", expected u32
-    hint: mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before
+    hint: fix the file; `steadfast config schema` lists every key with its values. Until then sessions keep their old settings
     "#);
 }
 
@@ -513,7 +510,7 @@ fn a_sentence_of_the_settings_that_forbids_nothing() {
     let constraints = "[drift]\nconstraints = [\"don't commit\", \"be nice to the build\"]\n";
     fs::write(sandbox.root().join("steadfast.toml"), constraints).unwrap();
     insta::assert_snapshot!(found(&sandbox, "constraint-unread"), @r#"
-    warning: `drift.constraints` says "be nice to the build", which is not understood and forbids nothing
-    hint: say it plainly, like "don't commit" or "don't touch the schema"; `drift.never` takes paths
+    warning: `drift.constraints` has "be nice to the build", which Steadfast does not understand; it forbids nothing
+    hint: write it plainly, such as "don't commit" or "don't touch the schema"; `drift.never` takes paths
     "#);
 }

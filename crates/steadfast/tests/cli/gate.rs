@@ -196,7 +196,7 @@ fn taking_the_marker_away_is_no_exit() {
     sandbox.unmark();
     assert_eq!(sandbox.position()["gate"], "locked");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
-    the plan gate of session me is closed: PLAN.md cannot be written (its marker was taken away; it stands all the same)
+    the plan gate of session me is closed: PLAN.md cannot be written (its marker was removed, but it stays closed)
     plan HASH8 is not approved: Sign in with a code, 2 tasks, for PLAN.md
     `steadfast plan show --draft` shows it
     ");

@@ -36,7 +36,7 @@ fn running() -> (Sandbox, Ledger) {
 #[test]
 fn its_tasks_are_changed_by_nobody_else() {
     let (sandbox, mut ledger) = running();
-    let refused = "error: task `1.0` is worked off by run `r-1a2b3c4d`\n\nhint: `steadfast progress` shows the run, \
+    let refused = "error: run `r-1a2b3c4d` is working on task `1.0`\n\nhint: `steadfast progress` shows the run, \
                    `steadfast resume` continues it, `steadfast resume --give-up` ends it\n";
     for arguments in
         [&["task", "start", "1.0"][..], &["task", "done", "1.0", "--force"], &["task", "block", "1.0", "--why", "so"]]

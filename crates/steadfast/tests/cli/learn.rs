@@ -171,7 +171,7 @@ fn a_learning_that_says_nothing_or_too_much() {
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", ""]), @r"
     exit 64
-    error: a path is empty
+    error: the path is empty
 
     hint: give the path of a file or folder: `--file PATH`
     ");
@@ -311,7 +311,7 @@ fn a_question_without_words() {
     ");
     insta::assert_snapshot!(sandbox.refuses(&["recall", "--file", ""]), @r"
     exit 64
-    error: a path is empty
+    error: the path is empty
 
     hint: give the path of a file or folder: `--file PATH`
     ");

@@ -253,7 +253,7 @@ fn at_its_limit_a_loop_in_a_session_waits_for_a_human_and_only_one_raises_it() {
         let refused = sandbox.as_agent("me", &["task", verb, "1.2"]);
         let said = sandbox.without_id(&String::from_utf8_lossy(&refused.stderr));
         assert_eq!(refused.status.code(), Some(3), "{said}");
-        assert!(said.contains("loop L is at its limit: 1 of 1 iterations are used"), "{said}");
+        assert!(said.contains("loop L reached its limit: 1 of 1 iterations are used"), "{said}");
     }
     assert_eq!(sandbox.refusal("me", "a"), None, "it waits for its human");
     let raised = sandbox.as_agent("me", &["loop", "start", "--resume", "--max-iterations", "5"]);

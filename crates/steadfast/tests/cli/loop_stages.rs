@@ -83,7 +83,7 @@ fn a_clear_sentence_begins_a_loop_and_says_what_earned_each_point() {
       2  success      is an example with its result: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  done         says when it is finished: "Done when `make check` exits 0."
     spec score 10 of 10, fit 65 of 75
-    tool: it goes on without a pause
+    tool: runs without a pause
     has to pass at the end: `make check`
     limits: 0 of 25 iterations; $0 of $25
     next: `steadfast loop advance shape`
@@ -240,12 +240,12 @@ fn no_stage_is_skipped_and_each_says_what_it_needs() {
     sandbox.ok(&["task", "add", "Mend the first finding"]);
     sandbox.ok(&["loop", "advance", "executing"]);
     insta::assert_snapshot!(said.join("\n"), @r"
-    executing: exit 2, error: the loop is at intent, and executing does not follow it
-    decompose: exit 2, error: the loop has no shape: nobody said what the result has to be
-    executing: exit 2, error: the loop has no plan: there is nothing to work off
+    executing: exit 2, error: the loop is at stage `intent`, and `executing` does not follow it
+    decompose: exit 2, error: the loop has no shape: the expected result is not described yet
+    executing: exit 2, error: the loop has no plan, so there are no tasks to work on
     review: exit 2, error: 2 of 2 tasks are open
-    complete: exit 2, error: no word completes a loop
-    executing: exit 2, error: nothing is open: there is no work to go back to
+    complete: exit 2, error: a loop cannot be set to complete: only its gate completes it
+    executing: exit 2, error: no task is open, so there is no work to go back to
     ");
     assert_eq!(sandbox.fails(&["loop", "advance", "somewhere"]).0, 64);
 }

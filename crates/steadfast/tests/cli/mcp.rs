@@ -205,7 +205,7 @@ fn what_cannot_be_done_is_told_to_the_model() {
     // Nothing around the server says that an agent is behind it; over MCP there always is.
     for tool in ["task_start", "task_done"] {
         let refused = complaint(&server.call(tool, json!({"id": "1"})));
-        assert!(refused.starts_with("error: task `1` is blocked, and only a human puts it back"), "{refused}");
+        assert!(refused.starts_with("error: task `1` is blocked; only a human can unblock it"), "{refused}");
     }
     for (tool, arguments, expected) in [
         ("task_done", json!({}), "error: `id` is missing"),

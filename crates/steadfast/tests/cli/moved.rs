@@ -65,10 +65,10 @@ fn a_moved_repository_keeps_its_plan_and_what_was_done() {
     let there = There::of(&sandbox, "elsewhere");
     fs::rename(sandbox.root(), &there.root).unwrap();
     let (_, said) = there.run(&["status"]);
-    assert!(said.contains("its plans, gates and drafts came along"), "{said}");
+    assert!(said.contains("its plans, gates and drafts were moved too"), "{said}");
     assert_eq!(there.counts(), (2, 3));
     // Once it is told; and loading the spec again begins nothing anew.
-    assert!(!there.run(&["status"]).1.contains("came along"));
+    assert!(!there.run(&["status"]).1.contains("were moved too"));
     let (_, said) = there.run(&["plan", "load", "SPEC.md"]);
     assert!(said.contains("is already loaded and unchanged"), "{said}");
     assert!(there.run(&["task", "done", "1.2"]).0);
@@ -104,7 +104,7 @@ fn a_copy_and_its_original_have_plans_that_do_not_touch_each_other() {
     let (there, here) = (There::of(&sandbox, "copy"), There::of(&sandbox, "repo"));
     assert!(Command::new("cp").arg("-a").args([sandbox.root(), there.root.clone()]).status().unwrap().success());
     let (_, said) = there.run(&["status"]);
-    assert!(said.contains("is a copy of") && said.contains("of its own now"), "{said}");
+    assert!(said.contains("is a copy of") && said.contains("its own plans, gates and drafts now"), "{said}");
     assert_eq!((there.counts(), here.counts()), ((2, 3), (2, 3)));
     // The session that works in the original does not hold the copy's task.
     let (ok, said) = there.run(&["task", "done", "1.2"]);

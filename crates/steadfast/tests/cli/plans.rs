@@ -154,7 +154,7 @@ fn an_agent_may_not_change_what_a_human_loaded() {
     let (code, said) = sandbox.agent(&["plan", "load", "SPEC.json"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(said, @r"
-    error: `SPEC.json` is loaded as plan `greeting` and has changed since: a human loads it again
+    error: `SPEC.json` is loaded as plan `greeting` and has changed since; only a human can load it again
 
     hint: a human runs `steadfast plan load SPEC.json`; unchanged tasks keep their status
     ");
@@ -317,7 +317,7 @@ fn a_decision_is_in_the_file_under_its_phase() {
     ");
     assert_eq!(sandbox.fails(&["decide", " ", "--why", "x"]).0, 64);
     insta::assert_snapshot!(sandbox.fails(&["decide", "x", "--why", ""]).1, @r"
-    error: a decision says what, and `--why` says why: one of them is empty
+    error: the decision or its reason (`--why`) is empty
 
     hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
@@ -480,7 +480,7 @@ fn tasks_without_a_plan_join_the_first_that_is_loaded() {
     assert_eq!(sandbox.ok(&["task", "add", "Tidy up"]), "1 Tidy up\n");
     sandbox.write("A.md", small("First", &["1.1"]));
     let said = sandbox.ok(&["plan", "load", "A.md"]);
-    assert!(said.contains("task 1 of the list is +1 of plan first now: Tidy up\n"), "{said}");
+    assert!(said.contains("task 1 of the list is now task +1 of plan first: Tidy up\n"), "{said}");
     let listed = sandbox.ok(&["plan", "list"]);
     assert!(listed.starts_with("* first  0 of 3 done") && listed.lines().count() == 2, "{listed}");
 }

@@ -102,13 +102,13 @@ fn what_the_command_says_and_git_knows_is_where_the_work_is() {
 
 #[test]
 fn what_the_command_cannot_say_changes_nothing_and_is_logged() {
-    let rubbish = "what the command said is not `{\"scope\": [path], \"keywords\": [word]}`: ";
+    let rubbish = "the answer of the command is not `{\"scope\": [path], \"keywords\": [word]}`: ";
     for (script, why) in [
         ("echo 'I think it is src/clock.rs'", &format!("{rubbish}expected value at line 1 column 1")[..]),
-        ("echo '{\"scope\": [\"src/clock.rs\"]}'; exit 3", "the command ended with exit status: 3"),
-        ("no-such-program", "the command ended with exit status: 127"),
-        ("echo '{\"scope\": [\"src/clock.rs\"]}'; sleep 600", "the command did not end within 8 s and was ended"),
-        ("cat /dev/zero", "the command said more than 64 kB and was ended"),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; exit 3", "the command failed: exit status: 3"),
+        ("no-such-program", "the command failed: exit status: 127"),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; sleep 600", "the command did not end within 8 s and was killed"),
+        ("cat /dev/zero", "the command printed more than 64 kB and was killed"),
         ("true", &format!("{rubbish}EOF while parsing a value at line 1 column 0")),
     ] {
         let sandbox = Sandbox::with_tree();
@@ -167,12 +167,18 @@ fn a_project_does_not_say_what_is_run() {
     let lines = String::from_utf8(shown.stdout).unwrap();
     assert!(lines.contains("drift.refine         \"\"         default\n"), "{lines}");
     let ignored = "`/repo/steadfast.toml` says `drift.refine`, which is ignored there: ";
+    let found_ignored = "`/repo/steadfast.toml` sets `drift.refine`, which is ignored there: ";
     assert_eq!(
         sandbox.without_paths(&shown.stderr),
         format!("note: {ignored}only your own settings may name a command to run\n")
     );
     let found = sandbox.without_paths(&sandbox.run(&["doctor"]).stdout);
-    assert!(found.contains(&format!("note config-ignored: {ignored}a project does not say what is run\n")), "{found}");
+    assert!(
+        found.contains(&format!(
+            "note config-ignored: {found_ignored}a project file may not choose which commands are run\n"
+        )),
+        "{found}"
+    );
     let (code, said) = sandbox.fails(&["config", "set", "--project", "drift.refine", "true"]);
     assert_eq!(code, 2);
     assert!(said.contains("is ignored in a committed `steadfast.toml`"), "{said}");

@@ -184,7 +184,7 @@ fn an_interrupt_pauses_and_a_resume_goes_on() {
     let (code, said) = sandbox.fails(&["resume"]);
     assert!(code == 1 && said.contains("is already running in process"), "{said}");
     let (code, said) = sandbox.fails(&["task", "done", "1.1", "--force"]);
-    assert!(code == 2 && said.contains("is worked off by run"), "{said}");
+    assert!(code == 2 && said.contains("is working on task `1.1`"), "{said}");
     let asked = Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
     assert!(asked.success());
     let output = runner.wait_with_output().unwrap();

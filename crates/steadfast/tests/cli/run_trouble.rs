@@ -113,7 +113,7 @@ fn a_disk_that_is_full_while_a_check_runs() {
     let (printed, said) = (String::from_utf8_lossy(&output.stdout), sandbox.without_paths(&output.stderr));
     assert!(said.contains("first: 3\n"), "{said}\n{printed}");
     assert!(
-        said.contains("is paused: the check of task `1.1` says nothing: ") && said.contains(" is nearly full"),
+        said.contains("is paused: the check of task `1.1` gave no result: ") && said.contains(" is nearly full"),
         "{said}"
     );
     let progress = printed.lines().find(|line| line.starts_with('{')).unwrap();

@@ -112,7 +112,7 @@ fn a_loaded_plan_keeps_its_tasks_until_a_human_loads_it_again() {
     let (code, said) = sandbox.agent(&["plan", "load", "SPEC.md"]);
     insta::assert_snapshot!(format!("{code}\n{said}"), @r"
     3
-    error: `SPEC.md` is loaded with `1.1a`, whose skills are not installed any more: a human loads it again
+    error: `SPEC.md` is loaded with `1.1a`, whose skills are not installed any more; only a human can load it again
 
     hint: a human runs `steadfast plan load SPEC.md`, which leaves out these skills
     ");
@@ -122,7 +122,10 @@ fn a_loaded_plan_keeps_its_tasks_until_a_human_loads_it_again() {
     sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
     sandbox.agent(&["task", "start", "1.1a"]);
     let (code, said) = sandbox.agent(&["task", "done", "1.1a"]);
-    assert!(code == 0 && said.contains("claimed: not used, because not installed here: /frontend-design"), "{said}");
+    assert!(
+        code == 0 && said.contains("claimed: not used, because they are not installed here: /frontend-design"),
+        "{said}"
+    );
 
     // A human's load follows what is installed, with the same hash: what was approved is what was authored.
     let said = sandbox.ok(&["plan", "load", "SPEC.md"]);
@@ -130,9 +133,9 @@ fn a_loaded_plan_keeps_its_tasks_until_a_human_loads_it_again() {
     assert_eq!((ids(&sandbox), hash()), ("1.0 1.1 1.1b 1.2 1.2a".to_owned(), approved.clone()));
     let sandbox = sandbox.with_ui_skills();
     let said = sandbox.ok(&["plan", "load", "SPEC.md"]);
-    assert!(said.contains("1.1a is new, its skill is installed now"), "{said}");
+    assert!(said.contains("1.1a is new, because its skill is installed now"), "{said}");
     fs::remove_dir_all(sandbox.home().join(".claude/skills")).unwrap();
     let said = sandbox.ok(&["plan", "load", "SPEC.md"]);
-    assert!(said.contains("1.1a is left out now, its skill is not installed"), "{said}");
+    assert!(said.contains("1.1a is left out now, because its skill is not installed"), "{said}");
     assert_eq!(json_of(&sandbox, &["plan", "status", "--json"])["hash"], approved);
 }

@@ -88,8 +88,8 @@ fn a_refused_stop_is_told_with_what_was_known_and_what_to_do() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
-      `steadfast config show` shows the modes and limits that hold, and where they are set.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
 }
 
@@ -108,14 +108,14 @@ fn what_happened_since_is_told() {
       closed: 1 Write the parser (done)
       closed: 2 Write its tests (done)
       1 tool call
-      the session was let go as complete, [ago]
+      Steadfast let the session stop as complete, [ago]
       the session ended (exit), [ago]
       now: 2 of 2 tasks done, 0 open, 0 blocked
 
     What to do next:
       `steadfast task list` shows all tasks.
-      No task is open any more: a stop is let go.
-      `steadfast config show` shows the modes and limits that hold, and where they are set.
+      No task is open any more, so the session may stop.
+      `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
 }
 
@@ -142,7 +142,7 @@ fn a_refusal_that_was_only_observed_or_advised_says_so() {
     [ago] `completion` would have refused to let session s-1 stop, but its mode was `observe`: 2 of 2 tasks are open, next is 1 Write the parser.
 
     Event    Stop, [time], line 1 of the journal
-    Mode     observe: it records and says nothing
+    Mode     observe: it records, but sends no message
     Budget   refusal 1 of 50 since the last prompt, 1 of 3 without a tool call
     Said     “Good progress, let me know!”
 
@@ -151,7 +151,7 @@ fn a_refusal_that_was_only_observed_or_advised_says_so() {
       1 Write the parser (in progress)
       2 Write its tests
 
-    Nobody was told; it would have been:
+    Not sent to anyone; the message would have been:
       2 of 2 tasks are open: 1 Write the parser (in progress); 2 Write its tests. Next is 1. `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside. (refusal 1 of 50)
 
     Since then:
@@ -160,14 +160,14 @@ fn a_refusal_that_was_only_observed_or_advised_says_so() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
-      `steadfast config show` shows the modes and limits that hold, and where they are set.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
     mode(&sandbox, "advise");
     stop(&sandbox, "s-1");
     let said = why(&sandbox, &[]);
     insta::assert_snapshot!(said.lines().next().unwrap(), @"[ago] `completion` would have refused to let session s-1 stop, but its mode was `advise`: 2 of 2 tasks are open, next is 1 Write the parser.");
-    assert!(said.contains("\nMode     advise: it says so and refuses nothing\n"), "{said}");
+    assert!(said.contains("\nMode     advise: it sends messages, but refuses nothing\n"), "{said}");
     assert!(said.contains("\nThe human was told:\n  2 of 2 tasks are open:"), "{said}");
 }
 
@@ -183,7 +183,7 @@ fn a_paused_session_is_called_so() {
         stop(&sandbox, "s-1");
     }
     let said = first_line(&sandbox);
-    assert!(said.starts_with("[ago] session s-1 would have been let go as capped, not complete:"), "{said}");
+    assert!(said.starts_with("[ago] Steadfast would have let session s-1 stop as capped, not complete:"), "{said}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
     let sandbox = at_work();
     while sandbox.stop_is_refused("s-1") {}
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] session s-1 was let go as capped, not complete: 2 of 2 tasks are open after 3 refusals.
+    [ago] Steadfast let session s-1 stop as capped, not complete: 2 of 2 tasks are open after 3 refusals.
 
     Event    Stop, [time], line 4 of the journal
     Mode     enforce
@@ -210,7 +210,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
 
     What to do next:
       `steadfast task list` shows all tasks.
-      `steadfast task done 1` closes 1, `steadfast task block 1 --why REASON` sets it aside.
+      `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       The next prompt to the session arms the stop gate again.
     ");
 }
@@ -223,7 +223,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
     sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]);
     stop(&sandbox, "s-1");
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] session s-1 was let go as all blocked: 1 of 2 tasks is blocked, 1 done.
+    [ago] Steadfast let session s-1 stop as all blocked: 1 of 2 tasks is blocked, 1 done.
 
     Event    Stop, [time], line 4 of the journal
     Mode     enforce
@@ -241,7 +241,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
 
     What to do next:
       `steadfast task list` shows why each is blocked.
-      `steadfast task unblock ID` puts one back; that is for a human.
+      `steadfast task unblock ID` makes one open again; only a human can run it.
     ");
 }
 
@@ -262,14 +262,14 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
     assert!(warning.contains("is damaged"), "{warning}");
     let said = without_times(&String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said.replace(&sandbox.root().display().to_string(), "/repo"), @r"
-    [ago] session s-1 was let go because its tasks could not be read: the ledger `/repo/.git/steadfast/state.db` is damaged
+    [ago] Steadfast let session s-1 stop because its tasks could not be read: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     Event    Stop, [time], line 1 of the journal
     Mode     enforce
     Said     “Good progress, let me know!”
 
     Tasks then:
-      not known: the ledger `/repo/.git/steadfast/state.db` is damaged
+      unknown: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     The human was told:
       steadfast could not read the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
@@ -278,8 +278,8 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
       nothing yet
 
     What to do next:
-      `steadfast status` shows whether the tasks can be read by now.
-      `steadfast log --problems` shows what else a hook could not do.
+      `steadfast status` shows whether the tasks can be read now.
+      `steadfast log --problems` shows other failures of hooks.
     ");
 }
 
@@ -302,7 +302,7 @@ fn a_refused_tool_call_is_named() {
 
     What to do next:
       `steadfast log --session s-1` shows what came before.
-      `steadfast config show` shows the modes and limits that hold, and where they are set.
+      `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
 }
 
@@ -315,14 +315,14 @@ fn every_kind_of_verdict_has_its_words() {
     insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` would have refused `Bash rm -rf  build` of agent a-7 of session s-9, but its mode was `advise`: build is not yours");
     record(&sandbox, ask(), Mode::Enforce, Ruling::Ask { reason: reason(), falls: Direction::Gate });
     let said = why(&sandbox, &[]);
-    insta::assert_snapshot!(said.lines().next().unwrap(), @"[ago] `completion` had a human asked about `Bash rm -rf  build` of agent a-7 of session s-9: build is not yours");
+    insta::assert_snapshot!(said.lines().next().unwrap(), @"[ago] `completion` asked a human about `Bash rm -rf  build` of agent a-7 of session s-9: build is not yours");
     assert!(said.contains("\nThe human was asked:\n  build is\n  not yours\n"), "{said}");
     record(&sandbox, ask(), Mode::Enforce, Ruling::Deny { reason: reason() });
-    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` refused `Bash rm -rf  build` of agent a-7 of session s-9, as no human was there to be asked: build is not yours");
+    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` refused `Bash rm -rf  build` of agent a-7 of session s-9, because no human was there to ask: build is not yours");
     record(&sandbox, ask(), Mode::Observe, Ruling::Pass);
-    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` would have had a human asked about `Bash rm -rf  build` of agent a-7 of session s-9, but its mode was `observe`: build is not yours");
+    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` would have asked a human about `Bash rm -rf  build` of agent a-7 of session s-9, but its mode was `observe`: build is not yours");
     record(&sandbox, Verdict::Note(reason()), Mode::Enforce, Ruling::Pass);
-    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` noted on `Bash rm -rf  build` of agent a-7 of session s-9: build is not yours");
+    insta::assert_snapshot!(first_line(&sandbox), @"[ago] `completion` added a note on `Bash rm -rf  build` of agent a-7 of session s-9: build is not yours");
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_journal_that_was_begun_anew_leaves_what_the_ledger_knows() {
         sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": padding}));
     }
     let said = why(&sandbox, &[]);
-    assert!(said.contains("\n  the journal was begun anew, more is not known\n"), "{said}");
+    assert!(said.contains("\n  the journal was restarted, so more is not known\n"), "{said}");
     assert!(said.contains("(refusal 1 of 50)"), "{said}");
 }
 
@@ -348,7 +348,7 @@ fn a_session_whose_files_are_gone_leaves_what_the_ledger_knows() {
     };
     let sandbox = at_work();
     while sandbox.stop_is_refused("s-1") {}
-    insta::assert_snapshot!(gone(&sandbox, "s-1"), @"[ago] session s-1 was let go as capped, not complete: 2 of 2 tasks are open and no refusal is left.");
+    insta::assert_snapshot!(gone(&sandbox, "s-1"), @"[ago] Steadfast let session s-1 stop as capped, not complete: 2 of 2 tasks are open with no refusal left.");
     let reason = || "build is not yours".to_owned();
     record(&sandbox, Verdict::Deny { reason: reason() }, Mode::Enforce, Ruling::Deny { reason: reason() });
     insta::assert_snapshot!(gone(&sandbox, "s-9"), @"[ago] `completion` refused an event `PreToolUse` of agent a-7 of session s-9: build is not yours");
@@ -364,9 +364,9 @@ fn a_refusal_that_a_block_has_settled_says_who_can_go_on() {
     insta::assert_snapshot!(said[said.find("What to do next").unwrap()..], @r"
     What to do next:
       `steadfast task list` shows all tasks.
-      What is left is blocked: a stop is let go.
-      `steadfast task unblock ID` puts one back; that is for a human.
-      `steadfast config show` shows the modes and limits that hold, and where they are set.
+      The other tasks are blocked, so the session may stop.
+      `steadfast task unblock ID` makes one open again; only a human can run it.
+      `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
 }
 
@@ -379,7 +379,7 @@ fn inside_an_agent_it_is_about_its_own_session() {
     insta::assert_snapshot!(said("s-2"), @r"
     Nothing was refused in session s-2.
 
-    `steadfast log` shows what sessions were told.
+    `steadfast log` shows the messages to sessions.
     ");
 }
 
@@ -414,7 +414,7 @@ fn without_a_refusal_it_says_so() {
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
     Nothing was refused in this repository.
 
-    `steadfast log` shows what sessions were told.
+    `steadfast log` shows the messages to sessions.
     ");
     assert_eq!(sandbox.ok(&["why", "--json"]), "null\n");
 }
@@ -450,12 +450,12 @@ fn what_cannot_be_answered_is_refused_with_the_next_command() {
     let (code, said) = sandbox.fails(&["why", "--session", "x"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
-    error: there is no session `x` in this repository
+    error: this repository has no session `x`
 
     hint: `steadfast status` lists the sessions
     ");
     insta::assert_snapshot!(sandbox.fails(&["why", "--session", "s-"]).1, @r"
-    error: more than one session begins with `s-`: `s-1`, `s-2`
+    error: more than one session starts with `s-`: `s-1`, `s-2`
 
     hint: give more characters of the id
     ");

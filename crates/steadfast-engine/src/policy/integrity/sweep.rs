@@ -305,7 +305,7 @@ mod tests {
             ("cd src && git -C .. clean -ffdx", "git -C .. clean -e /.claude -ffdx"),
             ("sudo git clean --force -dx && npm ci", "git clean -e /.claude --force -dx"),
             ("git clean -fdx -e node_modules", "git clean -e /.claude -fdx -e node_modules"),
-            ("git -c clean.requireForce=false clean -dx", "git -c clean.requireForce=false clean -e /.claude -dx"),
+            ("git -c clean.requireForce=false clean -dx", "git -c 'clean.requireForce=false' clean -e /.claude -dx"),
             ("git clean -fX", "git clean -e '!/.claude' -e '!/.claude/**' -fX"),
             ("git clean -fdX -e .claude", "git clean -e '!/.claude' -e '!/.claude/**' -fdX -e .claude"),
             ("git stash --all", "git stash push --all -- . ':(exclude,top).claude'"),
@@ -363,7 +363,7 @@ mod tests {
             "mv .cl* /tmp",
             "find .claude -delete",
         ] {
-            assert!(said(line, &local()).is_some_and(|text| text.contains("Name what shall go")), "{line}");
+            assert!(said(line, &local()).is_some_and(|text| text.contains("Name the files to remove")), "{line}");
         }
         for line in [
             "rm -rf *",

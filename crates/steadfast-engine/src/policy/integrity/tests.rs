@@ -181,7 +181,7 @@ fn a_run_that_spent_its_budget_gets_no_tool_call_through() {
     let reason = "The budget of this run is spent (26 of 25 US dollars): Steadfast refuses every further tool call. \
                   The work so far is kept.";
     assert_eq!(said(&spent("26 of 25 US dollars")), Verdict::Deny { reason: reason.into() });
-    assert!(said(&spent("")).text().starts_with("The budget of this run is spent: no tool call"));
+    assert!(said(&spent("")).text().starts_with("The budget of this run is spent: Steadfast refuses"));
     assert_eq!(Integrity.judge(&state, &ParsedEvent::of(&stop()), &spent("")).verdict, Verdict::Pass);
     let asked =
         [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &ParsedEvent::of(&event)).budget);

@@ -15,15 +15,15 @@ pub(super) fn binary_moved(here: &Installation) -> Vec<Diagnostic> {
         if let Some((program, what)) = started.find_map(|program| wrong(here, &program).map(|what| (program, what))) {
             findings.push(Diagnostic::error(
                 "binary-moved",
-                format!("`{program}`, which `{}` names, {what}", wired.file.path.display()),
-                "`steadfast init` writes where it is now; bring it back if it should be there",
+                format!("`{program}`, which `{}` starts, {what}", wired.file.path.display()),
+                "`steadfast init` writes its current path; or put the program back where it was",
             ));
         }
     }
     findings
 }
 
-/// Why a host cannot start it, if it cannot.
+/// The reason why a host cannot start the program, or `None` if it can.
 fn wrong(here: &Installation, program: &str) -> Option<String> {
     let Some(path) = here.resolve(program) else { return Some("is not on the PATH".to_owned()) };
     match (path.exists(), fs::read_link(&path)) {
@@ -45,17 +45,21 @@ pub(super) fn binary_other(here: &Installation) -> Vec<Diagnostic> {
 
 fn other(program: &Path, this: &Path) -> Option<Diagnostic> {
     let own = env!("CARGO_PKG_VERSION");
-    let hint = format!("`{} init` wires this one instead", this.display());
+    let hint = format!("`{} init` wires this program instead", this.display());
     match program::version(program) {
         Some(version) if Some(version) == Version::find(own) => Some(Diagnostic::note(
             "binary-other",
-            format!("the hosts start `{}`, this is `{}`; both are version {own}", program.display(), this.display()),
+            format!(
+                "the hosts start `{}`, but this is `{}`; both are version {own}",
+                program.display(),
+                this.display()
+            ),
             hint,
         )),
         Some(version) => Some(Diagnostic::warning(
             "binary-other",
             format!(
-                "the hosts start `{}`, version {version}; this is `{}`, version {own}",
+                "the hosts start `{}`, version {version}, but this is `{}`, version {own}",
                 program.display(),
                 this.display()
             ),
@@ -64,7 +68,7 @@ fn other(program: &Path, this: &Path) -> Option<Diagnostic> {
         None => Some(Diagnostic::warning(
             "binary-other",
             format!(
-                "the hosts start `{}`, which says no version within {} s; this is `{}`, version {own}",
+                "the hosts start `{}`, which printed no version within {} s; this is `{}`, version {own}",
                 program.display(),
                 program::PATIENCE.as_secs(),
                 this.display()

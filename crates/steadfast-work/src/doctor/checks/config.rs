@@ -1,4 +1,4 @@
-//! `steadfast.toml`, and the list of tasks that it names.
+//! Checks of `steadfast.toml`, and of the task list that it names.
 
 use steadfast_engine::goal::understood;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
@@ -13,11 +13,12 @@ pub(super) fn config_invalid(here: &Installation) -> Vec<Diagnostic> {
     vec![Diagnostic::error(
         "config-invalid",
         error,
-        "mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before",
+        "fix the file; `steadfast config schema` lists every key with its values. Until then sessions keep their \
+         old settings",
     )]
 }
 
-/// Claude Code lets an agent go by itself after so many refusals in a row.
+/// Claude Code lets an agent stop after this many refusals in a row, unless its cap is raised.
 const CLAUDES_OWN: u64 = 8;
 
 pub(super) fn config_useless(here: &Installation) -> Vec<Diagnostic> {
@@ -27,21 +28,24 @@ pub(super) fn config_useless(here: &Installation) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(here.stop_block_cap);
-    // Zero is no limit.
+    // Zero means no limit.
     if cap.is_some_and(|cap| cap == 0 || cap > max_idle) {
         return Vec::new();
     }
     vec![Diagnostic::warning(
         "config-useless",
         format!(
-            "`max_idle` is {max_idle}, but Claude Code grants {} refusals to stop in a row: the rest has no effect",
+            "`stop.max_idle` is {max_idle}, but Claude Code accepts only {} refusals to stop in a row; higher \
+             values have no effect",
             cap.unwrap_or(CLAUDES_OWN)
         ),
-        format!("`steadfast init` raises `{STOP_BLOCK_CAP}` in the settings; a `max_idle` below 8 needs nothing"),
+        format!(
+            "`steadfast init` raises `{STOP_BLOCK_CAP}` in the settings; a `stop.max_idle` below 8 needs no change"
+        ),
     )]
 }
 
-/// What comes with a project may not say which commands are run: whoever cloned it did not read it.
+/// A project file may not name commands to run, because the user who cloned the project did not read it.
 pub(super) fn config_ignored(here: &Installation) -> Vec<Diagnostic> {
     let config = &here.repository.config;
     let Ok(settings) = config.load() else { return Vec::new() };
@@ -51,7 +55,7 @@ pub(super) fn config_ignored(here: &Installation) -> Vec<Diagnostic> {
             Diagnostic::note(
                 "config-ignored",
                 format!(
-                    "`{}` says `{key}`, which is ignored there: a project does not say what is run",
+                    "`{}` sets `{key}`, which is ignored there: a project file may not choose which commands are run",
                     path.display()
                 ),
                 format!("if you want it, `steadfast config set {key} …` sets it for you in this repository"),
@@ -60,7 +64,7 @@ pub(super) fn config_ignored(here: &Installation) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
+/// A sentence that Steadfast does not understand forbids nothing, although its author expects that it does.
 pub(super) fn constraint_unread(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let unread = settings.drift.constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
@@ -68,14 +72,16 @@ pub(super) fn constraint_unread(here: &Installation) -> Vec<Diagnostic> {
         .map(|sentence| {
             Diagnostic::warning(
                 "constraint-unread",
-                format!("`drift.constraints` says \"{sentence}\", which is not understood and forbids nothing"),
-                "say it plainly, like \"don't commit\" or \"don't touch the schema\"; `drift.never` takes paths",
+                format!(
+                    "`drift.constraints` has \"{sentence}\", which Steadfast does not understand; it forbids nothing"
+                ),
+                "write it plainly, such as \"don't commit\" or \"don't touch the schema\"; `drift.never` takes paths",
             )
         })
         .collect()
 }
 
-/// In the time that a stop has for it: a list that takes longer holds nobody.
+/// Reads within the time that the stop hook has: a list that takes longer blocks no stop.
 pub(super) fn tracker_unread(here: &Installation) -> Vec<Diagnostic> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let Some(tracker) = tracker::of(&settings, here.place(), here.now) else { return Vec::new() };
@@ -83,6 +89,7 @@ pub(super) fn tracker_unread(here: &Installation) -> Vec<Diagnostic> {
     vec![Diagnostic::warning(
         "tracker-unread",
         tracker::unread(tracker.as_ref(), &error),
-        "until it can be, no session is held by its tasks; `ledger.source` names it, and `native` keeps tasks here",
+        "until it can be read, its tasks block no stop; `ledger.source` names the tracker, and `native` keeps tasks \
+         here",
     )]
 }

@@ -1,4 +1,4 @@
-//! Gates, seals and the key of approvals.
+//! Checks of gates, seals and the approval key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use steadfast_text::count;
 use crate::doctor::Diagnostic;
 use crate::doctor::{FixError, Installation, is_open};
 
-/// How many paths a finding names.
+/// Limit of paths that a finding names.
 const SHOWN: usize = 3;
 
-/// How often what is sealed as a tree is looked at again: each time a few more are found.
+/// Limit of repair rounds: comparing a tree finds only some of the changed files at a time.
 const LOOKS: usize = 1_000;
 
 pub(super) fn gate_left(here: &Installation) -> Vec<Diagnostic> {
@@ -26,24 +26,26 @@ pub(super) fn gate_left(here: &Installation) -> Vec<Diagnostic> {
             let at = standing.gate.closed_at;
             findings.push(Diagnostic::warning(
                 "gate-left",
-                format!("the gate of session {session} is closed since {at}, and the session has ended"),
-                "if it is not to be resumed, `steadfast plan unlock` opens it; `steadfast plan approve` approves what waits",
+                format!("the gate of session {session} is closed since {at}, but the session has ended"),
+                "if the session will not be resumed, `steadfast plan unlock` opens the gate; `steadfast plan \
+                 approve` approves a waiting plan",
             ));
         }
     }
     findings
 }
 
-/// A marker that is damaged stands before everybody, and names nobody who could open it.
+/// A damaged marker closes the gate for every session, and no session that could open it is known.
 pub(super) fn gate_unreadable(here: &Installation) -> Vec<Diagnostic> {
     let nobodys = GateScope::Worktree(String::new());
     let unreadable = gates(here.place()).into_iter().filter(|gate| gate.scope == nobodys).count();
     if unreadable == 0 {
         return Vec::new();
     }
-    let message = format!("{} cannot be read, so a gate stands before every session", count(unreadable, "marker"));
+    let message =
+        format!("{} cannot be read, so the plan gate is closed for every session", count(unreadable, "marker"));
     let hint = format!(
-        "something else than Steadfast wrote to `{}`; `steadfast plan unlock` takes it away",
+        "another program wrote to `{}`; `steadfast plan unlock` removes the damaged marker",
         here.place().state.join("gates").display()
     );
     vec![Diagnostic::warning("gate-unreadable", message, hint)]
@@ -57,8 +59,9 @@ pub(super) fn gate_unmarked(here: &Installation) -> Vec<Diagnostic> {
     if unmarked == 0 {
         return Vec::new();
     }
-    let message = format!("the marker of {} was taken away; a session remembers it, and it stands", a_gate(unmarked));
-    let hint = "its next event writes it again; `steadfast plan unlock` opens it";
+    let message =
+        format!("the marker of {} was removed; a session remembers the gate, so it stays closed", a_gate(unmarked));
+    let hint = "the next event of that session writes the marker again; `steadfast plan unlock` opens the gate";
     vec![Diagnostic::warning("gate-unmarked", message, hint)]
 }
 
@@ -71,10 +74,10 @@ pub(super) fn gate_expired(here: &Installation) -> Vec<Diagnostic> {
     if expired == 0 {
         return Vec::new();
     }
-    let message = format!("{} expired and is open; its marker is still there", count(expired, "gate"));
+    let message = format!("{} expired and is open, but the marker is still there", count(expired, "gate"));
     vec![
-        Diagnostic::note("gate-expired", message, "it holds nothing up; `steadfast doctor --fix` takes it away")
-            .mended_by(drop_expired),
+        Diagnostic::note("gate-expired", message, "it blocks nothing; `steadfast doctor --fix` removes the marker")
+            .with_fix(drop_expired),
     ]
 }
 
@@ -87,7 +90,7 @@ fn drop_expired(here: &Installation) -> Result<String, FixError> {
     Ok(format!("{} removed", count(expired.len(), "marker")))
 }
 
-/// What a gate seals and is not as it was.
+/// Every closed gate with the sealed files that changed.
 fn looked(here: &Installation) -> impl Iterator<Item = (ClosedGate, Looked)> {
     ClosedGate::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
         let looked = standing.seal(here.place());
@@ -100,17 +103,19 @@ pub(super) fn seal_broken(here: &Installation) -> Vec<Diagnostic> {
     for (standing, looked) in looked(here) {
         if let Some(message) = looked.line() {
             findings.push(if standing.agent_may_write() {
-                let hint = "what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what \
-                            is there";
-                Diagnostic::warning("seal-broken", message, hint).mended_by(put_back)
+                let hint = "a program that an agent started may have changed it; `steadfast doctor --fix` restores \
+                            it and keeps \
+                            a copy of the current content";
+                Diagnostic::warning("seal-broken", message, hint).with_fix(put_back)
             } else {
-                let hint = "nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed";
+                let hint = "no agent was running, so a person probably changed it and Steadfast leaves it; the gate \
+                            stays closed";
                 Diagnostic::note("seal-broken", message, hint)
             });
         }
         if let Some(why) = looked.not_seen {
-            let message = format!("what the plan gate seals as a tree of git's cannot be compared: {why}");
-            let hint = "what changed there is not put back; `git status` says what is wrong with the repository";
+            let message = format!("the files that the plan gate seals as a git tree cannot be compared: {why}");
+            let hint = "changes there are not restored; `git status` shows what is wrong with the repository";
             findings.push(Diagnostic::warning("seal-not-seen", message, hint));
         }
     }
@@ -118,7 +123,7 @@ pub(super) fn seal_broken(here: &Installation) -> Vec<Diagnostic> {
 }
 
 fn put_back(here: &Installation) -> Result<String, FixError> {
-    let (mut mended, mut kept, mut failed) = (0, Vec::new(), Vec::new());
+    let (mut restored, mut kept, mut failed) = (0, Vec::new(), Vec::new());
     for _ in 0..LOOKS {
         let agents = looked(here).filter(|(standing, looked)| standing.agent_may_write() && !looked.breaks.is_empty());
         let agents: Vec<_> = agents.collect();
@@ -131,11 +136,11 @@ fn put_back(here: &Installation) -> Result<String, FixError> {
             let root = standing.root(here.place());
             match restore(here.place(), &standing.gate.scope, root, path, here.now) {
                 Ok(Restored::PutBack { kept: aside }) => {
-                    mended += 1;
+                    restored += 1;
                     kept.extend(aside);
                 }
                 Ok(Restored::MovedAside { kept: aside }) => {
-                    mended += 1;
+                    restored += 1;
                     kept.push(aside);
                 }
                 Ok(Restored::AsSealed) => {}
@@ -147,23 +152,24 @@ fn put_back(here: &Installation) -> Result<String, FixError> {
     if !failed.is_empty() {
         return Err(FixError::NotRestored(failed));
     }
-    let aside = kept.last().map(|path: &PathBuf| format!("; what stood there is in `{}`", folder(path)));
-    Ok(format!("{} put back{}", count(mended, "file"), aside.unwrap_or_default()))
+    let aside = kept.last().map(|path: &PathBuf| format!("; the previous content is in `{}`", folder(path)));
+    Ok(format!("{} restored{}", count(restored, "file"), aside.unwrap_or_default()))
 }
 
 fn folder(path: &Path) -> String {
     path.parent().unwrap_or(path).display().to_string()
 }
 
-/// A closed gate that cannot show, or not mend, what is changed.
+/// Finds closed gates that cannot show a change, or cannot restore it.
 pub(super) fn seal_partial(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for ClosedGate { gate, .. } in ClosedGate::all(here.place(), &here.repository.environment) {
         let Some(sealed) = sealed(here.place(), &gate.scope) else {
             findings.push(Diagnostic::warning(
                 "seal-missing",
-                "a plan gate is closed, and nothing is known of what its paths held",
-                "what changes there is not noticed; `steadfast plan unlock` and `steadfast plan lock` seal it again",
+                "a plan gate is closed, but the content of its protected paths was not recorded",
+                "Steadfast does not notice changes there; `steadfast plan unlock` and `steadfast plan lock` record \
+                 it again",
             ));
             continue;
         };
@@ -172,8 +178,9 @@ pub(super) fn seal_partial(here: &Installation) -> Vec<Diagnostic> {
         if !partly.is_empty() {
             findings.push(Diagnostic::note(
                 "seal-partial",
-                format!("not all that the plan gate protects can be put back: {}", partly.join(", ")),
-                "sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; \
+                format!("some files that the plan gate protects cannot be restored: {}", partly.join(", ")),
+                "the seal covers 64 files, and in git all files that are not ignored, of at most 4 MiB each and in \
+                 this checkout; \
                  writes are refused all the same",
             ));
         }
@@ -184,8 +191,8 @@ pub(super) fn seal_partial(here: &Installation) -> Vec<Diagnostic> {
 pub(super) fn kept_intruders(here: &Installation) -> Vec<Diagnostic> {
     let kept = kept_aside(here.place());
     let [.., newest] = &kept[..] else { return Vec::new() };
-    let message = format!("{} kept aside in `{}`", count(kept.len(), "file"), folder(newest));
-    let hint = "it stood where something sealed was put back, or a plan was written; look at it, then delete it";
+    let message = format!("{} moved aside to `{}`", count(kept.len(), "file"), folder(newest));
+    let hint = "they were where Steadfast restored a sealed file or wrote a plan; look at them, then delete them";
     vec![Diagnostic::note("kept-aside", message, hint)]
 }
 
@@ -208,15 +215,15 @@ fn by_default(path: &Path, given: usize) -> Option<Diagnostic> {
         Err(error) => Some(Diagnostic::warning(
             "approval-key",
             format!("{} cannot be verified: `{}`: {error}", count(given, "approval"), path.display()),
-            "plans that it approved count as not approved; approve them again, which makes a new key",
+            "plans that it approved count as not approved; approve them again, which creates a new key",
         )),
         Ok(_) if is_open(path) => Some(
             Diagnostic::warning(
                 "approval-key",
-                format!("others may read `{}`, which signs approvals", path.display()),
-                "`steadfast doctor --fix` makes it yours alone",
+                format!("other users may read `{}`, the key that signs approvals", path.display()),
+                "`steadfast doctor --fix` makes it readable only by you",
             )
-            .mended_by(close_key),
+            .with_fix(close_key),
         ),
         Ok(_) => None,
     }
@@ -226,7 +233,7 @@ fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Diagnostic> {
     let wrong = |message: String, hint: &str| Some(Diagnostic::error("approval-key", message, hint));
     let Some(key) = ssh_key(rules, home) else {
         return wrong(
-            "the profile of approvals is hardened, and `approval.key` names no key".into(),
+            "`approval.profile` is `hardened`, but `approval.key` names no key".into(),
             "`steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`",
         );
     };
@@ -235,12 +242,15 @@ fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Diagnostic> {
         return None;
     }
     wrong(
-        format!("the profile of approvals is hardened, and there is no `{}` to verify them by", public.display()),
-        "no plan counts as approved until it is there; `ssh-keygen -y -f KEY` prints it",
+        format!(
+            "`approval.profile` is `hardened`, but `{}`, which verifies approvals, does not exist",
+            public.display()
+        ),
+        "no plan counts as approved until it exists; `ssh-keygen -y -f KEY` prints it",
     )
 }
 
-/// The key of approvals in the user's state.
+/// The path of the approval key in the user's state.
 fn own_key(here: &Installation) -> Option<PathBuf> {
     here.repository.environment.user_state.as_deref().map(approval_key)
 }
@@ -249,7 +259,7 @@ fn close_key(here: &Installation) -> Result<String, FixError> {
     let path = own_key(here).ok_or(FixError::NoHome)?;
     let alone = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     match fs::set_permissions(&path, alone) {
-        Ok(()) => Ok(format!("`{}` is yours alone", path.display())),
+        Ok(()) => Ok(format!("only you can read `{}` now", path.display())),
         Err(source) => Err(FixError::Key { path, source }),
     }
 }

@@ -1,4 +1,4 @@
-//! How hooks did lately, and what one costs here.
+//! Checks of the hook log of the last days, and of the time that a hook takes on this machine.
 
 use std::fs;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::doctor::Diagnostic;
 use crate::doctor::Installation;
 use crate::doctor::measure::Cost;
 
-/// What is older was another machine, another load, another version.
+/// Older lines may come from another machine, load or version.
 const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// What a hook says that ran out of time.
+/// Part of the line that a hook logs when it runs out of time.
 const TIMED_OUT: &str = "no answer within";
 
 pub(super) fn hook_log(here: &Installation) -> Vec<Diagnostic> {
@@ -24,7 +24,7 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Diagnostic> {
         .filter_map(|path| fs::read(path).ok())
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .collect();
-    // Times of this form are ordered as text.
+    // Timestamps in this format sort as text.
     let since = Millis(here.now.0.saturating_sub(LATELY_MS)).to_string();
     let (late, failed): (Vec<_>, Vec<_>) =
         text.lines().filter(|line| *line >= since.as_str()).partition(|line| line.contains(TIMED_OUT));
@@ -32,24 +32,22 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Diagnostic> {
     if let Some(last) = late.last() {
         findings.push(Diagnostic::warning(
             "hook-timed-out",
-            format!("{} in the last 7 days had no answer in time; the last: {last}", count(late.len(), "hook")),
-            "the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held",
+            format!("{} in the last 7 days gave no answer in time; the last: {last}", count(late.len(), "hook")),
+            "the disk or the machine was very busy, or a file system hangs. Advice was lost; a closed gate stayed \
+             closed",
         ));
     }
     if let Some(last) = failed.last() {
         findings.push(Diagnostic::note(
             "hook-failed",
-            format!(
-                "{} in the last 7 days about what a hook could not do; the last: {last}",
-                count(failed.len(), "line")
-            ),
-            format!("`{}` has them all", log.display()),
+            format!("{} in the last 7 days about a failure in a hook; the last: {last}", count(failed.len(), "line")),
+            format!("`{}` has all lines", log.display()),
         ));
     }
     findings
 }
 
-/// A hook is started for every event: what is more than this is felt.
+/// A hook is started for every event, so a higher ratio is noticeable.
 const SLOW: f64 = 4.0;
 
 pub(super) fn hook_cost(_here: &Installation) -> Vec<Diagnostic> {
@@ -61,13 +59,13 @@ fn finding(cost: Cost) -> Diagnostic {
     let (hook, empty, ratio) = (millis(cost.hook), millis(cost.empty), cost.ratio());
     let message = format!("a hook takes {hook:.1} ms here, {ratio:.1} × an empty process ({empty:.1} ms)");
     if ratio <= SLOW {
-        return Diagnostic::note("hook-cost", message, "nothing to do: this is what it should be");
+        return Diagnostic::note("hook-cost", message, "this is as fast as expected");
     }
     Diagnostic::warning(
         "hook-slow",
         message,
-        "a program that looks at every process (a virus scanner) or a slow temporary folder makes it so; a debug build \
-         does too",
+        "a program that checks every process (a virus scanner), a slow temporary folder or a debug build can cause \
+         this",
     )
 }
 

@@ -1,4 +1,4 @@
-//! The hosts themselves: whether they are there, what their age costs, and what Codex requires before it runs hooks.
+//! Checks of the hosts: installed, recent enough, and (Codex) allowed to run hooks.
 
 use steadfast_hosts::install::HooksFile;
 use steadfast_model::{Host, Via};
@@ -8,11 +8,11 @@ use crate::doctor::Installation;
 use crate::doctor::program;
 use crate::doctor::program::Version;
 
-/// What a host has to be for everything to work.
+/// The first versions that support everything Steadfast uses.
 const CLAUDE: Version = Version(2, 1, 143);
 const CODEX: Version = Version(0, 120, 0);
 
-/// From here on Claude Code finds a project's local settings from any folder in it.
+/// From this version on, Claude Code finds a project's local settings from any folder in it.
 const CLAUDE_LOOKS_UP: Version = Version(2, 1, 200);
 
 pub(super) fn host_versions(here: &Installation) -> Vec<Diagnostic> {
@@ -25,15 +25,15 @@ fn look_at(here: &Installation, host: Host) -> Vec<Diagnostic> {
         Diagnostic::note(
             "host-unknown",
             message,
-            "without its version, what it can do is not checked; put it on the PATH if it is there",
+            "Steadfast cannot check what this version supports; put the host on the PATH if it is installed",
         )
     };
     let Some(program) = here.resolve(name) else {
-        return vec![unknown(format!("{} is wired, and there is no `{name}` on the PATH", host.full_name()))];
+        return vec![unknown(format!("{} is wired, but `{name}` is not on the PATH", host.full_name()))];
     };
     let Some(version) = program::version(&program) else {
         let seconds = program::PATIENCE.as_secs();
-        return vec![unknown(format!("`{} --version` says no version within {seconds} s", program.display()))];
+        return vec![unknown(format!("`{} --version` printed no version within {seconds} s", program.display()))];
     };
     let mut findings = Vec::new();
     if let Some((needed, cost)) = too_old(host, version) {
@@ -48,8 +48,9 @@ fn look_at(here: &Installation, host: Host) -> Vec<Diagnostic> {
         findings.push(Diagnostic::note(
             "host-subfolder",
             format!(
-                "Claude Code {version} looks for `.claude/settings.local.json` only in the folder it is started in: in \
-                 a folder below, it calls no hook"
+                "Claude Code {version} reads `.claude/settings.local.json` only in the folder in which it is \
+                 started: in \
+                 a subfolder it calls no hook"
             ),
             format!(
                 "start it in `{}`, update it to {CLAUDE_LOOKS_UP} or newer, or wire it with `steadfast init --user`",
@@ -63,14 +64,14 @@ fn look_at(here: &Installation, host: Host) -> Vec<Diagnostic> {
 fn too_old(host: Host, version: Version) -> Option<(Version, &'static str)> {
     match host {
         Host::Claude if version < CLAUDE => {
-            Some((CLAUDE, "how many refusals to stop it grants in a row is not known, and cannot be raised"))
+            Some((CLAUDE, "the number of refusals to stop that it accepts in a row is unknown and cannot be raised"))
         }
-        Host::Codex if version < CODEX => Some((CODEX, "its hooks are off unless they are switched on, or absent")),
+        Host::Codex if version < CODEX => Some((CODEX, "it has no hooks, or they are off until you switch them on")),
         Host::Claude | Host::Codex | Host::Sim => None,
     }
 }
 
-/// What Codex takes at the top of a hooks file. Seen on 0.166.0: with anything else, the whole file is ignored.
+/// The keys that Codex accepts at the top level of a hooks file. With any other key, 0.166.0 ignores the whole file.
 const TOP: [&str; 2] = ["description", "hooks"];
 
 pub(super) fn codex_hooks_file(here: &Installation) -> Vec<Diagnostic> {
@@ -80,12 +81,13 @@ pub(super) fn codex_hooks_file(here: &Installation) -> Vec<Diagnostic> {
 fn ignored(file: &HooksFile) -> Option<Diagnostic> {
     let keys = file.other_keys.iter().filter(|key| !TOP.contains(&key.as_str()));
     let keys: Vec<_> = keys.map(|key| format!("`{key}`")).collect();
-    let message = format!("`{}` has {} at its top: Codex ignores the whole file", file.path.display(), keys.join(", "));
-    let hint = "move it elsewhere: only `hooks` and `description` may stand there";
+    let message =
+        format!("`{}` has {} at its top level: Codex ignores the whole file", file.path.display(), keys.join(", "));
+    let hint = "move it elsewhere: only `hooks` and `description` are allowed there";
     (!keys.is_empty()).then(|| Diagnostic::error("codex-hooks-file", message, hint))
 }
 
-/// As far as its configuration tells: whether the hooks changed since, only Codex can say.
+/// Checks as far as the configuration shows; only Codex knows whether the hooks changed since they were trusted.
 pub(super) fn codex_untrusted(here: &Installation) -> Vec<Diagnostic> {
     here.files_of(Host::Codex).filter(|file| !file.ours.is_empty()).filter_map(|file| untrusted(here, file)).collect()
 }
@@ -97,10 +99,10 @@ fn untrusted(here: &Installation, file: &HooksFile) -> Option<Diagnostic> {
     let message = match missing.len() {
         0 => return None,
         all if all == file.ours.len() => {
-            format!("Codex has not been told to trust the hooks in `{path}`, so it does not run them")
+            format!("the hooks in `{path}` are not trusted yet, so Codex does not run them")
         }
         some => format!(
-            "Codex has not been told to trust {some} of {} hooks in `{path}`, so it does not run them: {}",
+            "{some} of {} hooks in `{path}` are not trusted yet, so Codex does not run them: {}",
             file.ours.len(),
             missing.join(", ")
         ),

@@ -14,24 +14,24 @@ pub(super) fn ledger_damaged(here: &Installation) -> Vec<Diagnostic> {
 }
 
 pub(super) fn slice_stale(here: &Installation) -> Vec<Diagnostic> {
-    // What is wrong with a ledger that cannot be read is a finding of its own.
+    // `ledger_damaged` reports a ledger that cannot be read.
     let Ok(Some(ledger)) = Ledger::open_read_only(&here.place().state) else { return Vec::new() };
     let stale = ledger.stale_slices().unwrap_or_default();
     let [first, ..] = &stale[..] else { return Vec::new() };
     let message = format!(
-        "{} of a plan {} something else than the ledger: `{}`{}",
+        "{} of a plan {} from the ledger: `{}`{}",
         count(stale.len(), "slice"),
-        if stale.len() == 1 { "says" } else { "say" },
+        if stale.len() == 1 { "differs" } else { "differ" },
         first.display(),
         if stale.len() == 1 { "" } else { ", …" }
     );
-    let hint = "the stop gate goes by it where the ledger cannot be read; `steadfast doctor --fix` writes it anew";
-    vec![Diagnostic::warning("slice-stale", message, hint).mended_by(renew_slices)]
+    let hint = "the stop gate reads slices when it cannot read the ledger; `steadfast doctor --fix` writes them again";
+    vec![Diagnostic::warning("slice-stale", message, hint).with_fix(renew_slices)]
 }
 
 fn renew_slices(here: &Installation) -> Result<String, FixError> {
     Ledger::open(&here.place().state)?.renew_slices()?;
-    Ok("every plan has its slice".to_owned())
+    Ok("every plan has a current slice".to_owned())
 }
 
 fn finding(error: &LedgerError) -> Option<Diagnostic> {
@@ -41,21 +41,22 @@ fn finding(error: &LedgerError) -> Option<Diagnostic> {
         LedgerError::Newer { .. } => Some(Diagnostic::error(
             "ledger-newer",
             chain(error),
-            "the stop gate reads the last slice of the plan meanwhile; commands refuse",
+            "commands refuse to work; the stop gate uses the last slice of the plan",
         )),
         LedgerError::Damaged { path, .. } => Some(Diagnostic::error(
             "ledger-damaged",
             chain(error),
             format!(
-                "move `{}` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks \
-                 have to be added again",
+                "move `{}` away and run `steadfast status`: it creates a new ledger. Sessions and journals are \
+                 kept; add the \
+                 tasks again",
                 path.display()
             ),
         )),
         _ => Some(Diagnostic::error(
             "ledger-unreadable",
             chain(error),
-            "look at the path, its permissions and the disk; where another steadfast is writing, try again",
+            "check the path, its permissions and the disk; if another `steadfast` is writing, try again",
         )),
     }
 }

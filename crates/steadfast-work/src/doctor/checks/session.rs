@@ -1,4 +1,4 @@
-//! What sessions left behind.
+//! Checks of files that sessions left behind.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::doctor::{FixError, Installation};
 const MINUTE_MS: i64 = 60 * 1_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 
-/// A session that was silent for so long is not coming back.
+/// A session that was silent for this long will not continue.
 const LEFT_MS: i64 = 7 * DAY_MS;
 
 pub(super) fn journal_damaged(here: &Installation) -> Vec<Diagnostic> {
@@ -21,8 +21,8 @@ pub(super) fn journal_damaged(here: &Installation) -> Vec<Diagnostic> {
         .map(|path| {
             Diagnostic::warning(
                 "journal-damaged",
-                format!("a part of a journal could not be read and was put aside in `{}`", path.display()),
-                "something else than Steadfast wrote there, or the disk did; delete it when you have looked",
+                format!("a part of a journal could not be read and was moved to `{}`", path.display()),
+                "another program wrote there, or the disk is damaged; look at the file, then delete it",
             )
         })
         .collect()
@@ -37,9 +37,9 @@ pub(super) fn late_events(here: &Installation) -> Vec<Diagnostic> {
     if late == 0 {
         return Vec::new();
     }
-    let message = format!("{} left beside a journal, because the session was locked", count(late, "event"));
-    let hint = "the next event of that session takes them in; `steadfast doctor --fix` does it now";
-    vec![Diagnostic::note("late-events", message, hint).mended_by(drain)]
+    let message = format!("{} not in a journal yet, because the session was locked", count(late, "event"));
+    let hint = "the next event of that session adds them; `steadfast doctor --fix` does it now";
+    vec![Diagnostic::note("late-events", message, hint).with_fix(drain)]
 }
 
 pub(super) fn leftover_sessions(here: &Installation) -> Vec<Diagnostic> {
@@ -47,14 +47,14 @@ pub(super) fn leftover_sessions(here: &Installation) -> Vec<Diagnostic> {
     if left == 0 {
         return Vec::new();
     }
-    let message = format!("{} never ended and said nothing for more than 7 days", count(left, "session"));
-    let hint = "their hosts were killed; they hold nothing up. `steadfast status` lists them";
-    vec![Diagnostic::note("leftover-sessions", message, hint).mended_by(drain)]
+    let message = format!("{} did not end and had no event for more than 7 days", count(left, "session"));
+    let hint = "their hosts were probably killed; they block nothing. `steadfast status` lists them";
+    vec![Diagnostic::note("leftover-sessions", message, hint).with_fix(drain)]
 }
 
-/// Opening the ledger as any command does brings every journal into it, late events too.
+/// Opening the ledger, as any command does, brings every journal into it, including late events.
 fn drain(here: &Installation) -> Result<String, FixError> {
-    // What to do about a ledger that cannot be opened is a finding of its own.
+    // `ledger_damaged` reports a ledger that cannot be opened.
     here.repository.ledger()?;
     Ok("all journals are in the ledger".to_owned())
 }
@@ -64,9 +64,9 @@ pub(super) fn stale_claims(here: &Installation) -> Vec<Diagnostic> {
     if stale == 0 {
         return Vec::new();
     }
-    let message = format!("{} left by calls that are long over", count(stale, "claim"));
-    let hint = "nobody takes them any more; `steadfast doctor --fix` removes them";
-    vec![Diagnostic::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
+    let message = format!("{} left by calls that ended long ago", count(stale, "claim"));
+    let hint = "they are not used any more; `steadfast doctor --fix` removes them";
+    vec![Diagnostic::note("stale-claims", message, hint).with_fix(drop_stale_claims)]
 }
 
 fn drop_stale_claims(here: &Installation) -> Result<String, FixError> {
@@ -99,14 +99,14 @@ fn jump(here: &Installation, files: &SessionFiles) -> Option<Diagnostic> {
         return Some(Diagnostic::warning(
             "clock-jumped",
             format!("the journal of session {session} has times {} in the future", minutes(ahead)),
-            "look at the clock of this machine; what is counted by time (leases, silence, claims) is off until it caught up",
+            "check the clock of this machine; times of leases, silence and claims are wrong until it has caught up",
         ));
     }
     (back > MINUTE_MS).then(|| {
         Diagnostic::note(
             "clock-jumped",
             format!("times in the journal of session {session} go back by {}", minutes(back)),
-            "the clock was set back, or events waited for the session's lock; the order of the lines is what counts",
+            "the clock was set back, or events waited for the session's lock; Steadfast goes by the order of the lines",
         )
     })
 }

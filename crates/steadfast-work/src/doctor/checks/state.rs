@@ -1,4 +1,4 @@
-//! The folder in which everything is kept.
+//! Checks of the folder of the state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ fn on_network(state: &Path, mounts: &str) -> Option<Diagnostic> {
     let kind = file_system(&resolved, mounts).filter(|kind| is_remote(kind))?;
     Some(Diagnostic::warning(
         "state-on-network",
-        format!("`{}` is on a file system of type `{kind}`, where locks do not hold everywhere", state.display()),
+        format!("`{}` is on a file system of type `{kind}`, where file locks are not reliable", state.display()),
         "work on one machine at a time, or move the repository to a local disk",
     ))
 }
 
-/// The type of the file system that a path is on: of the mounts above it the innermost, of equals the last.
+/// The type of the file system of a path: of the innermost mount above it, or of the last one if several are equal.
 fn file_system<'a>(path: &Path, mounts: &'a str) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ');
@@ -39,11 +39,11 @@ fn unescape(point: &str) -> String {
 
 fn is_remote(kind: &str) -> bool {
     let named = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "sshfs", "9p", "afs", "ceph", "glusterfs"];
-    // A container's root is a file system of this kind, and local.
+    // The root of a container has this type and is local.
     named.contains(&kind) || (kind.starts_with("fuse.") && kind != "fuse.fuse-overlayfs")
 }
 
-/// Behind a folder that nobody else may enter, nobody else can read a file.
+/// Inside a folder that other users cannot enter, the permissions of the files do not matter.
 pub(super) fn state_permissions(here: &Installation) -> Vec<Diagnostic> {
     let state = &here.place().state;
     if !is_open(state) {
@@ -51,14 +51,14 @@ pub(super) fn state_permissions(here: &Installation) -> Vec<Diagnostic> {
     }
     let open = contents(state).into_iter().filter(|path| is_open(path)).count();
     let message = match open {
-        0 => format!("others may enter `{}`", state.display()),
-        open => format!("others may enter `{}` and read {} in it", state.display(), count(open, "file")),
+        0 => format!("other users may enter `{}`", state.display()),
+        open => format!("other users may enter `{}` and read {} in it", state.display(), count(open, "file")),
     };
-    let hint = "`steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there";
-    vec![Diagnostic::warning("state-permissions", message, hint).mended_by(close)]
+    let hint = "`steadfast doctor --fix` makes it accessible only to you: it has prompts and commands of sessions";
+    vec![Diagnostic::warning("state-permissions", message, hint).with_fix(close)]
 }
 
-/// All that is in a folder, and in the folders in it. Links are not followed.
+/// All files and folders below a folder. Does not follow links.
 fn contents(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -83,19 +83,20 @@ fn close(here: &Installation) -> Result<String, FixError> {
         let mode = if path.is_dir() { 0o700 } else { 0o600 };
         match fs::set_permissions(&path, fs::Permissions::from_mode(mode)) {
             Ok(()) => closed += 1,
-            // A hook took it away meanwhile.
+            // A hook removed the file meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(source) => return Err(FixError::File { what: "change", path, source }),
         }
     }
-    Ok(format!("{} in `{}` are yours alone", count(closed, "file"), state.display()))
+    Ok(format!("only you can access {} in `{}` now", count(closed, "file"), state.display()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MOUNTS: &str = "/dev/sda1 / ext4 rw 0 0\nserver:/home /home nfs4 rw 0 0\n/dev/sdb1 /home/me/a\\040b xfs rw 0 0\n\
+    const MOUNTS: &str = "/dev/sda1 / ext4 rw 0 0\nserver:/home /home nfs4 rw 0 0\n/dev/sdb1 /home/me/a\\040b xfs \
+                          rw 0 0\n\
                           me@host: /mnt/far fuse.sshfs rw 0 0\nC: /mnt/c 9p rw 0 0\n";
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(finding.code, "state-on-network");
         assert_eq!(
             finding.message,
-            "`/mnt/far/repo/.git/steadfast` is on a file system of type `fuse.sshfs`, where locks do not hold everywhere"
+            "`/mnt/far/repo/.git/steadfast` is on a file system of type `fuse.sshfs`, where file locks are not reliable"
         );
         assert_eq!(finding.hint, "work on one machine at a time, or move the repository to a local disk");
         assert!(on_network(Path::new("/mnt/c/repo"), MOUNTS).is_some());

@@ -1,4 +1,4 @@
-//! Whether a host calls us, and who else is called.
+//! Checks of the hooks in the settings of the hosts: ours, and the Stop hooks of others.
 
 use steadfast_hosts::install::{HooksFile, InstallError, Wired};
 use steadfast_model::{Entry, Host, Via};
@@ -21,25 +21,25 @@ pub(super) fn settings_invalid(here: &Installation) -> Vec<Diagnostic> {
         Diagnostic::error(
             "settings-invalid",
             error,
-            "the host cannot read this file either; mend it, and run `steadfast init` if hooks of ours were in it",
+            "the host cannot read this file either; fix it, then run `steadfast init` if it had hooks of Steadfast",
         )
     };
     here.unread.iter().map(finding).collect()
 }
 
-/// And, where one is wired, whether it ever called.
+/// Reports if no host is wired, and each wired host of which no session is known.
 pub(super) fn not_wired(here: &Installation) -> Vec<Diagnostic> {
     let wired = here.wired_hosts();
     if wired.is_empty() {
-        return if last_came_by_plugin(here) { Vec::new() } else { vec![nobody_calls(here)] };
+        return if last_came_by_plugin(here) { Vec::new() } else { vec![no_host_wired(here)] };
     }
-    let heard: Vec<Host> = here.sessions().iter().map(|(_, state)| state.host).collect();
-    let silent: Vec<Host> = wired.iter().copied().filter(|host| !heard.contains(host)).collect();
-    let all = silent.len() == wired.len();
-    silent.into_iter().map(|host| never_fired(host, all)).collect()
+    let known: Vec<Host> = here.sessions().iter().map(|(_, state)| state.host).collect();
+    let silent: Vec<Host> = wired.iter().copied().filter(|host| !known.contains(host)).collect();
+    let all_silent = silent.len() == wired.len();
+    silent.into_iter().map(|host| never_fired(host, all_silent)).collect()
 }
 
-fn nobody_calls(here: &Installation) -> Diagnostic {
+fn no_host_wired(here: &Installation) -> Diagnostic {
     Diagnostic::error(
         "not-wired",
         format!("`{}` is set up, but no host has hooks of Steadfast in its settings", here.place().root.display()),
@@ -47,7 +47,7 @@ fn nobody_calls(here: &Installation) -> Diagnostic {
     )
 }
 
-/// A plugin brings its own wiring, in no file that `init` writes.
+/// A plugin brings its own wiring, which is in no file that `init` writes.
 fn last_came_by_plugin(here: &Installation) -> bool {
     let last = here.sessions().into_iter().max_by_key(|(_, state)| state.last_at);
     let lines = last.and_then(|(files, _)| read_lines(files.dir(), 0).ok());
@@ -57,19 +57,18 @@ fn last_came_by_plugin(here: &Installation) -> bool {
     })
 }
 
-fn never_fired(host: Host, nobody_did: bool) -> Diagnostic {
+fn never_fired(host: Host, all_silent: bool) -> Diagnostic {
     let name = host.full_name();
-    let message = format!("{name} is wired, but no session of it is known here");
+    let message = format!("{name} is wired, but no session of it was seen here");
     let hint = match host {
         Host::Codex => {
-            "start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips \
+            "start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and \
+             skips \
              them"
         }
-        Host::Claude | Host::Sim => {
-            "start `claude` here and say something; a session that runs already has to be restarted"
-        }
+        Host::Claude | Host::Sim => "start `claude` here and send a message; restart a session that is already running",
     };
-    if nobody_did {
+    if all_silent {
         Diagnostic::warning("hook-never-fired", message, hint)
     } else {
         Diagnostic::note("hook-never-fired", message, hint)
@@ -80,18 +79,18 @@ pub(super) fn hooks_disabled(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let wired = here.wired_hosts();
     if wired.contains(&Host::Claude) {
-        // An ordinary setting: the strongest file that has a word decides.
+        // The setting of the strongest file that has the key is in effect.
         let decides = here.files_of(Host::Claude).find(|file| file.disable_all.is_some());
         if let Some(file) = decides.filter(|file| file.disable_all == Some(true)) {
             findings.push(disabled(
                 format!("`disableAllHooks` is true in `{}`: Claude Code runs no hook", file.path.display()),
-                if file.managed { BY_ADMINISTRATOR } else { "take it out or set it to false" },
+                if file.managed { BY_ADMINISTRATOR } else { "remove it or set it to false" },
             ));
         }
         if let Some(file) = here.files_of(Host::Claude).find(|file| file.managed && file.managed_only) {
             findings.push(disabled(
                 format!(
-                    "`allowManagedHooksOnly` is true in `{}`: Claude Code runs no hook of a user or a project",
+                    "`allowManagedHooksOnly` is true in `{}`: Claude Code runs no hooks of users and projects",
                     file.path.display()
                 ),
                 BY_ADMINISTRATOR,
@@ -103,7 +102,7 @@ pub(super) fn hooks_disabled(here: &Installation) -> Vec<Diagnostic> {
         if let Some(config) = decides.filter(|config| config.hooks == Some(false)) {
             findings.push(disabled(
                 format!("`hooks` is false under `[features]` in `{}`: Codex runs no hook", config.path.display()),
-                "take it out or set it to true",
+                "remove it or set it to true",
             ));
         }
         findings.extend(switched_off(here));
@@ -111,7 +110,7 @@ pub(super) fn hooks_disabled(here: &Installation) -> Vec<Diagnostic> {
     findings
 }
 
-const BY_ADMINISTRATOR: &str = "whoever looks after this machine has to change it, or to put the hooks there";
+const BY_ADMINISTRATOR: &str = "only the administrator of this machine can change it, or add the hooks there";
 
 fn disabled(message: String, hint: &str) -> Diagnostic {
     Diagnostic::error("hooks-disabled", message, hint)
@@ -124,11 +123,11 @@ fn switched_off(here: &Installation) -> Option<Diagnostic> {
         .files_of(Host::Codex)
         .flat_map(|file| file.ours.iter().filter(|hook| is_off(file, hook)).map(|hook| hook.event.as_str()))
         .collect();
-    let message = format!("Codex has {} of Steadfast switched off: {}", count(off.len(), "hook"), off.join(", "));
+    let message = format!("{} of Steadfast switched off in Codex: {}", count(off.len(), "hook"), off.join(", "));
     (!off.is_empty()).then(|| disabled(message, "`/hooks` in Codex switches them on again"))
 }
 
-/// Hooks of ours that are not as `init` writes them: taken out, or called for less than everything.
+/// Finds hooks of ours that differ from what `init` writes: removed, or limited to some tools.
 pub(super) fn wiring_changed(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for wired in here.wired() {
@@ -138,37 +137,40 @@ pub(super) fn wiring_changed(here: &Installation) -> Vec<Diagnostic> {
         if !missing.is_empty() {
             findings.push(changed(
                 format!(
-                    "`{path}` calls Steadfast, but not for {}: that was taken out, or an older version wrote it",
+                    "`{path}` does not call Steadfast for {}: the hooks were removed, or an older version wrote the \
+                     file",
                     missing.join(", ")
                 ),
-                "`steadfast init` writes it again; what else was changed in that file is worth a look",
+                "`steadfast init` writes them again; check that file for other changes",
             ));
         }
         if !narrowed.is_empty() {
             findings.push(changed(
-                format!("in `{path}` somebody changed what Steadfast is called for: {}", narrowed.join(", ")),
-                "what it is not called for it cannot refuse; take it out, or run `steadfast uninstall` and `steadfast init`",
+                format!("in `{path}` the hooks of Steadfast were limited: {}", narrowed.join(", ")),
+                "Steadfast cannot refuse calls that it does not see; remove the limit, or run `steadfast uninstall` \
+                 and `steadfast init`",
             ));
         }
     }
     findings
 }
 
-/// Hooks of an older version, which other hosts run as something else.
+/// Finds hooks of an older version, which other hosts misread.
 pub(super) fn wiring_old(here: &Installation) -> Vec<Diagnostic> {
     let old = here.wired().into_iter().filter(Wired::needs_args);
     old.map(|wired| {
         Diagnostic::error(
             "wiring-old",
             format!(
-                "`{}` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their \
+                "`{}` has hooks of an older version. Another host that reads this file (such as Copilot CLI) drops \
+                 their \
                  `args`: it may run the payload as a script, or deny every call",
                 wired.file.path.display()
             ),
             match wired.via {
-                Via::Project => "`steadfast init --shared` writes them anew; commit the file then",
-                Via::User if wired.file.host == Host::Claude => "`steadfast init --user` writes them anew",
-                _ => "`steadfast init` writes them anew",
+                Via::Project => "`steadfast init --shared` writes them again; then commit the file",
+                Via::User if wired.file.host == Host::Claude => "`steadfast init --user` writes them again",
+                _ => "`steadfast init` writes them again",
             },
         )
     })
@@ -186,7 +188,8 @@ pub(super) fn wired_twice(here: &Installation) -> Vec<Diagnostic> {
             findings.push(Diagnostic::note(
                 "wired-twice",
                 format!("{} is wired more than once: {}", host.full_name(), ways.join(", ")),
-                "harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one",
+                "harmless: Steadfast counts an event once. `steadfast uninstall`, then one `steadfast init`, leaves \
+                 one",
             ));
         }
     }
@@ -204,12 +207,12 @@ pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Diagnostic> {
             Diagnostic::note(
                 "other-stop-hooks",
                 format!(
-                    "{} has {} besides ours in `{}`, which may refuse to stop too",
+                    "{} has {} of other programs in `{}`, which may refuse a stop too",
                     host.full_name(),
                     steadfast_text::count(count, "Stop hook"),
                     path.display()
                 ),
-                "where an agent goes on although Steadfast let it go, look there",
+                "if an agent continues although Steadfast let it stop, look there",
             )
         })
         .collect()

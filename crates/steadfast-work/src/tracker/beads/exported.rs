@@ -1,5 +1,5 @@
-//! `.beads/issues.jsonl`: what the program exports of its database, an issue a line. Where the program is there, only what
-//! its list leaves out is taken from the file, and only of issues that are there as they are listed.
+//! `.beads/issues.jsonl`, the export of the beads database, one issue per line. If the program is there, the file only
+//! supplies fields that its list leaves out, and only of issues that are the same in both.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,15 +10,14 @@ use serde_json::value::RawValue;
 
 use super::{Dependency, Issue, Issues, TrackerError, with};
 
-/// Where it is, from the root of the checkout.
+/// Its path from the root of the checkout.
 const FILE: &str = ".beads/issues.jsonl";
 
-/// The file, where there is one.
 pub(super) fn read(root: &Path) -> Option<String> {
     fs::read_to_string(root.join(FILE)).ok()
 }
 
-/// The issues of such a file, without those that were deleted.
+/// Parses the issues of such a file. Leaves out deleted ones.
 pub(super) fn issues(text: &str) -> Result<Issues, TrackerError> {
     let mut found = Issues::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -44,7 +43,7 @@ struct Exported<'a> {
     dependencies: Option<&'a RawValue>,
 }
 
-/// Names what the issues wait for, as far as the file knows them. Without a file nothing is named.
+/// Adds the dependencies of the issues as far as the file has them. Without the file it does nothing.
 pub(super) fn name_dependencies(root: &Path, found: &mut Issues) -> Result<(), TrackerError> {
     let Ok(text) = fs::read_to_string(root.join(FILE)) else { return Ok(()) };
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Exported<'_>>(line).ok());

@@ -44,7 +44,7 @@ impl Status {
 }
 
 pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), CommandError> {
-    let (reviews, standing, next) = (loops.reviews(looped)?, loops.standing(looped)?, loops.next(looped)?);
+    let (reviews, standing, next) = (loops.reviews(looped)?, loops.progress(looped)?, loops.next(looped)?);
     if json {
         return tell!(
             "{}",

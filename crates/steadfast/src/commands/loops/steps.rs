@@ -142,7 +142,7 @@ impl Override {
             note!("loop {} needs no override; nothing changed", looped.id);
             return Ok(());
         }
-        let looped = loops.take_as_it_is(&looped, &why)?;
+        let looped = loops.override_unclear(&looped, &why)?;
         tell!("the request of loop {} is accepted: {why}", looped.id)?;
         if let Some(autonomy) = looped.autonomy() {
             tell!("{}", how(autonomy))?;

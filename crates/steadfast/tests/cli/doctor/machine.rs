@@ -17,7 +17,7 @@ fn state_on_a_network() {
     let script = "mount --bind \"$HOME/mounts\" /proc/$$/mounts && exec \"$0\" \"$@\"";
     let Some(said) = found_elsewhere(&sandbox, script, "state-on-network") else { return };
     insta::assert_snapshot!(said, @r"
-    warning: `/repo/.git/steadfast` is on a file system of type `nfs4`, where locks do not hold everywhere
+    warning: `/repo/.git/steadfast` is on a file system of type `nfs4`, where file locks are not reliable
     hint: work on one machine at a time, or move the repository to a local disk
     ");
 }
@@ -31,7 +31,7 @@ fn a_hook_that_is_slow() {
     let Some(said) = found_elsewhere(&sandbox, script, "hook-slow") else { return };
     insta::assert_snapshot!(without_numbers(&said), @r"
     warning: a hook takes N ms here, N × an empty process (N ms)
-    hint: a program that looks at every process (a virus scanner) or a slow temporary folder makes it so; a debug build does too
+    hint: a program that checks every process (a virus scanner), a slow temporary folder or a debug build can cause this
     ");
 }
 
@@ -60,12 +60,12 @@ fn hooks_that_an_administrator_switched_off() {
     };
     let Some(said) = managed(r#"{"allowManagedHooksOnly": true}"#) else { return };
     insta::assert_snapshot!(said, @r"
-    error: `allowManagedHooksOnly` is true in `/etc/claude-code/managed-settings.json`: Claude Code runs no hook of a user or a project
-    hint: whoever looks after this machine has to change it, or to put the hooks there
+    error: `allowManagedHooksOnly` is true in `/etc/claude-code/managed-settings.json`: Claude Code runs no hooks of users and projects
+    hint: only the administrator of this machine can change it, or add the hooks there
     ");
     insta::assert_snapshot!(managed(r#"{"disableAllHooks": true}"#).unwrap(), @r"
     error: `disableAllHooks` is true in `/etc/claude-code/managed-settings.json`: Claude Code runs no hook
-    hint: whoever looks after this machine has to change it, or to put the hooks there
+    hint: only the administrator of this machine can change it, or add the hooks there
     ");
 }
 
@@ -93,7 +93,9 @@ fn a_claim_that_cannot_be_removed_is_named() {
     fs::File::open(&folder).unwrap().set_modified(long_ago).unwrap();
     let output = sandbox.run(&["doctor", "--fix"]);
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @"not fixed stale-claims: cannot remove `/repo/.git/steadfast/claims/call-1.new`: Is a directory (os error 21)");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("stale-claims: 1 claim left by calls that are long over"));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("stale-claims: 1 claim left by calls that ended long ago")
+    );
 }
 
 #[test]

@@ -11,13 +11,13 @@ fn state_that_others_may_read_is_closed_by_fix() {
     let journal = sandbox.session("s-1").dir().join("journal");
     fs::set_permissions(&journal, fs::Permissions::from_mode(0o644)).unwrap();
     insta::assert_snapshot!(found(&sandbox, "state-permissions"), @r"
-    warning: others may enter `/repo/.git/steadfast` and read 1 file in it
-    hint: `steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there
+    warning: other users may enter `/repo/.git/steadfast` and read 1 file in it
+    hint: `steadfast doctor --fix` makes it accessible only to you: it has prompts and commands of sessions
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("state-permissions"));
     let said = sandbox.without_paths(&output.stderr);
-    assert_eq!(said, "fixed state-permissions: 2 files in `/repo/.git/steadfast` are yours alone\n");
+    assert_eq!(said, "fixed state-permissions: only you can access 2 files in `/repo/.git/steadfast` now\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&state), mode(&journal)), (0o700, 0o600));
 }
@@ -60,8 +60,8 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
         said.replace(&said[from..from + 13], "list-<hash>")
     };
     insta::assert_snapshot!(name(found(&sandbox, "slice-stale")), @r"
-    warning: 1 slice of a plan says something else than the ledger: `/repo/.git/steadfast/plans/list-<hash>.slice`
-    hint: the stop gate goes by it where the ledger cannot be read; `steadfast doctor --fix` writes it anew
+    warning: 1 slice of a plan says from the ledger: `/repo/.git/steadfast/plans/list-<hash>.slice`
+    hint: the stop gate reads slices when it cannot read the ledger; `steadfast doctor --fix` writes them again
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     let said = sandbox.without_paths(&output.stderr);
@@ -71,7 +71,7 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
     );
     drop(lock);
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed slice-stale: every plan has its slice\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed slice-stale: every plan has a current slice\n");
     assert!(!codes(&sandbox).contains(&"slice-stale".to_owned()));
     fs::copy(sandbox.place().state.join("hook.log"), plans.join("gone.slice")).unwrap();
     fs::write(plans.join("gone-too.slice"), "").unwrap();
@@ -111,10 +111,7 @@ fn a_ledger_that_is_newer() {
         said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` has version 99, and this steadfast "),
         "{said}"
     );
-    assert!(
-        said.ends_with("hint: the stop gate reads the last slice of the plan meanwhile; commands refuse"),
-        "{said}"
-    );
+    assert!(said.ends_with("hint: commands refuse to work; the stop gate uses the last slice of the plan"), "{said}");
 }
 
 #[test]
@@ -125,7 +122,7 @@ fn a_ledger_that_cannot_be_read() {
     fs::create_dir(&path).unwrap();
     insta::assert_snapshot!(found(&sandbox, "ledger-unreadable"), @r"
     error: the ledger `/repo/.git/steadfast/state.db` failed: disk I/O error: Error code 266: disk I/O error
-    hint: look at the path, its permissions and the disk; where another steadfast is writing, try again
+    hint: check the path, its permissions and the disk; if another `steadfast` is writing, try again
     ");
 }
 
@@ -135,8 +132,8 @@ fn a_journal_that_was_damaged() {
     has_session(&sandbox);
     fs::write(sandbox.session("s-1").dir().join("journal.damaged"), "?").unwrap();
     insta::assert_snapshot!(found(&sandbox, "journal-damaged"), @r"
-    warning: a part of a journal could not be read and was put aside in `/repo/.git/steadfast/sessions/s-1/journal.damaged`
-    hint: something else than Steadfast wrote there, or the disk did; delete it when you have looked
+    warning: a part of a journal could not be read and was moved to `/repo/.git/steadfast/sessions/s-1/journal.damaged`
+    hint: another program wrote there, or the disk is damaged; look at the file, then delete it
     ");
 }
 
@@ -148,8 +145,8 @@ fn events_that_came_too_late_are_taken_in_by_fix() {
     files.leave_late(&event_at(&sandbox, "s-1", Millis(now().0 - 90_000))).unwrap();
     files.leave_late(&event_at(&sandbox, "s-1", now())).unwrap();
     insta::assert_snapshot!(found(&sandbox, "late-events"), @r"
-    note: 1 event left beside a journal, because the session was locked
-    hint: the next event of that session takes them in; `steadfast doctor --fix` does it now
+    note: 1 event not in a journal yet, because the session was locked
+    hint: the next event of that session adds them; `steadfast doctor --fix` does it now
     ");
     let output = sandbox.run(&["doctor", "--fix"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed late-events: all journals are in the ledger\n");
@@ -163,8 +160,8 @@ fn sessions_that_never_ended() {
     step_at(&sandbox, "s-old", Millis(now().0 - 8 * DAY_MS));
     step_at(&sandbox, "s-young", Millis(now().0 - 6 * DAY_MS));
     insta::assert_snapshot!(found(&sandbox, "leftover-sessions"), @r"
-    note: 1 session never ended and said nothing for more than 7 days
-    hint: their hosts were killed; they hold nothing up. `steadfast status` lists them
+    note: 1 session did not end and had no event for more than 7 days
+    hint: their hosts were probably killed; they block nothing. `steadfast status` lists them
     ");
     let output = sandbox.run(&["doctor", "--fix"]);
     assert!(
@@ -182,8 +179,8 @@ fn a_gate_of_a_session_that_ended() {
     assert!(!codes(&sandbox).contains(&"gate-left".to_owned()), "it still runs");
     sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
     insta::assert_snapshot!(found(&sandbox, "gate-left"), @r"
-    warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, and the session has ended
-    hint: if it is not to be resumed, `steadfast plan unlock` opens it; `steadfast plan approve` approves what waits
+    warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, but the session has ended
+    hint: if the session will not be resumed, `steadfast plan unlock` opens the gate; `steadfast plan approve` approves a waiting plan
     ");
 }
 
@@ -204,8 +201,8 @@ fn claims_of_calls_that_are_over_are_removed_by_fix() {
     let torn = fs::File::create(sandbox.place().state.join("claims/call-3.new")).unwrap();
     torn.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(16 * 60)).unwrap();
     insta::assert_snapshot!(found(&sandbox, "stale-claims"), @r"
-    note: 2 claims left by calls that are long over
-    hint: nobody takes them any more; `steadfast doctor --fix` removes them
+    note: 2 claims left by calls that ended long ago
+    hint: they are not used any more; `steadfast doctor --fix` removes them
     ");
     let output = sandbox.run(&["doctor", "--fix"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed stale-claims: 2 claims removed\n");
@@ -221,9 +218,9 @@ fn a_clock_that_jumped() {
     let said = found(&sandbox, "clock-jumped").replace("179 min", "180 min");
     insta::assert_snapshot!(said, @r"
     warning: the journal of session s-future has times 180 min in the future
-    hint: look at the clock of this machine; what is counted by time (leases, silence, claims) is off until it caught up
+    hint: check the clock of this machine; times of leases, silence and claims are wrong until it has caught up
     note: times in the journal of session s-back go back by 10 min
-    hint: the clock was set back, or events waited for the session's lock; the order of the lines is what counts
+    hint: the clock was set back, or events waited for the session's lock; Steadfast goes by the order of the lines
     ");
 }
 
@@ -243,11 +240,11 @@ fn what_hooks_could_not_do() {
         format!("{before}the last: <time>{}", &after[20..])
     };
     insta::assert_snapshot!(said("hook-timed-out"), @r"
-    warning: 1 hook in the last 7 days had no answer in time; the last: <time> claude local Stop: no answer within 950 ms
-    hint: the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held
+    warning: 1 hook in the last 7 days gave no answer in time; the last: <time> claude local Stop: no answer within 950 ms
+    hint: the disk or the machine was very busy, or a file system hangs. Advice was lost; a closed gate stayed closed
     ");
     insta::assert_snapshot!(said("hook-failed"), @r"
-    note: 1 line in the last 7 days about what a hook could not do; the last: <time> configuration: cannot read it
-    hint: `/repo/.git/steadfast/hook.log` has them all
+    note: 1 line in the last 7 days about a failure in a hook; the last: <time> configuration: cannot read it
+    hint: `/repo/.git/steadfast/hook.log` has all lines
     ");
 }

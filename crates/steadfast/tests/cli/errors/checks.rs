@@ -41,7 +41,7 @@ fn a_supervisor_that_cannot_be_started() {
     let Some(output) = sandbox.elsewhere(&behind("/bin/false"), &["task", "done", "1"]) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: the check of task `1` cannot be started: its supervisor ended with exit status: 1
+    error: cannot start the check of task `1`: its supervisor failed: exit status: 1
 
     hint: `steadfast doctor` checks the state it needs
     ");
@@ -49,7 +49,7 @@ fn a_supervisor_that_cannot_be_started() {
     let Some(output) = sandbox.elsewhere(&behind("~/text"), &["task", "done", "1"]) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: the check of task `1` cannot be started: Permission denied (os error 13)
+    error: cannot start the check of task `1`: Permission denied (os error 13)
 
     hint: `steadfast doctor` checks the state it needs
     ");
@@ -89,7 +89,7 @@ fn a_supervisor_that_is_called_wrongly() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &supervise(&plan, "2")), @r"
     exit 1
-    error: task `2` has no command to check it by
+    error: the check of task `2` is not a command
 
     hint: `steadfast task done 2` looks at its proof
     ");
@@ -138,13 +138,13 @@ fn a_check_that_cannot_be_looked_into() {
     symlink("check.sh", &script).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
+    error: cannot read what the check `sh check.sh` runs: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
     hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", "Two", "--verify", "sh check.sh"]), @r"
     exit 1
-    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
+    error: cannot read what the check `sh check.sh` runs: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
     hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
@@ -152,7 +152,7 @@ fn a_check_that_cannot_be_looked_into() {
     fs::File::create(&script).unwrap().set_len(5 << 20).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` is larger than 4 MiB, too large for a script or a manifest
+    error: cannot read what the check `sh check.sh` runs: `/repo/check.sh` is larger than 4 MiB, too large for a script or a manifest
 
     hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
@@ -162,7 +162,7 @@ fn a_check_that_cannot_be_looked_into() {
     let refused = fails(&sandbox, &["task", "add", "Two", "--verify", &all.join(" && ")]);
     insta::assert_snapshot!(refused.replace(&all.join(" && "), "<all>"), @r"
     exit 1
-    error: what the check `<all>` stands for cannot be read: `<all>` leads to more than 500 scripts: use a more specific command
+    error: cannot read what the check `<all>` runs: `<all>` leads to more than 500 scripts: use a more specific command
 
     hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
@@ -241,7 +241,7 @@ fn a_task_that_an_agent_may_not_touch() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &arguments)), @r"
             exit 2
-            error: task `1` is blocked, and only a human puts it back
+            error: task `1` is blocked; only a human can unblock it
 
             hint: a human runs `steadfast task unblock 1`
             ");

@@ -312,7 +312,7 @@ fn no_host_to_wire() {
     };
     insta::assert_snapshot!(failure(&sandbox, &bare(&["init", "--yes"])), @r"
     exit 1
-    error: neither Claude Code nor Codex is found
+    error: neither Claude Code nor Codex was found
 
     hint: `steadfast init --host claude` or `--host codex` sets up a host before it is installed
     ");
@@ -344,7 +344,7 @@ fn state_that_cannot_be_put_away() {
     fs::write(sandbox.place().state.with_extension("kept"), "a file").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["uninstall"]), @r"
     exit 1
-    error: cannot put away `/repo/.git/steadfast`: Not a directory (os error 20)
+    error: cannot archive or remove `/repo/.git/steadfast`: Not a directory (os error 20)
 
     hint: the hosts no longer call Steadfast; make `/repo/.git/steadfast.kept` replaceable and try again
     ");
@@ -367,7 +367,7 @@ fn state_that_cannot_be_made_or_brought_back() {
     let output = sandbox.elsewhere(READ_ONLY, &INIT).unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: cannot bring back `/repo/.git/steadfast.kept`: Read-only file system (os error 30)
+    error: cannot restore `/repo/.git/steadfast.kept`: Read-only file system (os error 30)
 
     hint: nothing was changed; make the folder of the file writable and try again
     ");

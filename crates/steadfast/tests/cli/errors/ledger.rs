@@ -117,7 +117,7 @@ fn what_a_task_cannot_be() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", ""]), @r"
     exit 64
-    error: a task needs a title, and this one is empty
+    error: the title of the task is empty
 
     hint: `steadfast task add TITLE`, with the task in one line
     ");
@@ -140,7 +140,7 @@ fn what_a_task_cannot_be() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", " "]), @r"
     exit 64
-    error: a task is blocked by something: `--why` is empty
+    error: `--why` is empty; a blocked task needs a reason
 
     hint: `steadfast task block ID --why REASON`, with what a human must do
     ");

@@ -55,9 +55,9 @@ fn work_of_which_nothing_is_to_be_seen() {
     insta::assert_snapshot!(all.join("\n"), @r"
     pending, observed: nothing changed since it was added
     in_progress, observed: nothing changed since it was started
-    in_progress, observed: the tree cannot be looked at: `/repo/.git/steadfast/trees/<worktree>/objects`: Not a directory (os error 20)
+    in_progress, observed: cannot read the tree: `/repo/.git/steadfast/trees/<worktree>/objects`: Not a directory (os error 20)
     done, observed: the tree changed
-    done, claimed: it names no files, and no tree was kept
+    done, claimed: it names no files, and the tree at its start is unknown
     ");
 }
 
@@ -66,7 +66,7 @@ fn files_that_cannot_be_looked_at() {
     let sandbox = Sandbox::new();
     with_files(&sandbox, r#", "files": ["../elsewhere.txt"]"#);
     sandbox.ok(&["task", "start", "1.1"]);
-    insta::assert_snapshot!(looked_at(&sandbox, "1.1"), @"in_progress, observed: its files cannot be looked at: `../elsewhere.txt` is outside the checkout");
+    insta::assert_snapshot!(looked_at(&sandbox, "1.1"), @"in_progress, observed: cannot read its files: `../elsewhere.txt` is outside the checkout");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_check_that_passed_on_a_tree_that_is_not_known() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["task", "add", "One", "--verify", "true"]);
     fs::write(sandbox.place().state.join("trees"), "a file").unwrap();
-    insta::assert_snapshot!(looked_at(&sandbox, "1"), @"done, executed: the tree is not known: `/repo/.git/steadfast/trees/<worktree>/objects`: Not a directory (os error 20)");
+    insta::assert_snapshot!(looked_at(&sandbox, "1"), @"done, executed: the tree is unknown: `/repo/.git/steadfast/trees/<worktree>/objects`: Not a directory (os error 20)");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn skills_of_which_a_session_does_not_tell() {
         assert!(hook.stdin(fs::File::open(payload).unwrap()).status().unwrap().success());
     });
     insta::assert_snapshot!([of_codex, claimed(&|_| ())].join("\n"), @r"
-    done, claimed: Codex does not say which skills it used
+    done, claimed: Codex does not report which skills it used
     done, claimed: the journal of the session does not reach back far enough
     ");
 }

@@ -21,20 +21,20 @@ fn a_spec_that_cannot_be_read() {
     fs::File::create(sandbox.root().join("SPEC.md")).unwrap().set_len((64 << 20) + 1).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["plan", "load", "SPEC.md"]), @r"
     exit 1
-    error: cannot read `SPEC.md`: it is longer than 64 MB, split it
+    error: cannot read `SPEC.md`: it is longer than 64 MB; split it
 
     hint: a spec is a file of Markdown or JSON in UTF-8; `-` is standard input
     ");
     sandbox.write("SPEC.md", b"# \xff");
     insta::assert_snapshot!(fails(&sandbox, &["plan", "load", "SPEC.md"]), @r"
     exit 1
-    error: cannot read `SPEC.md`: it is no UTF-8 text: invalid utf-8 sequence of 1 bytes from index 2
+    error: cannot read `SPEC.md`: it is not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 2
 
     hint: a spec is a file of Markdown or JSON in UTF-8; `-` is standard input
     ");
     insta::assert_snapshot!(fails(&sandbox, &["plan", "load", "."]), @r"
     exit 1
-    error: cannot read `.`: it is no file
+    error: cannot read `.`: it is not a file
 
     hint: a spec is a file of Markdown or JSON in UTF-8; `-` is standard input
     ");
@@ -53,7 +53,7 @@ fn a_spec_that_an_agent_loads_again_after_it_changed() {
     sandbox.write("SPEC.json", text.replace("grep -q hello greet.txt", "true"));
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &["plan", "load", "SPEC.json"])), @r"
     exit 3
-    error: `SPEC.json` is loaded as plan `greeting` and has changed since: a human loads it again
+    error: `SPEC.json` is loaded as plan `greeting` and has changed since; only a human can load it again
 
     hint: a human runs `steadfast plan load SPEC.json`; unchanged tasks keep their status
     ");
@@ -67,7 +67,7 @@ fn a_decisions_file_that_cannot_be_put_away() {
     fs::create_dir(&file).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["plan", "clear"]), @r"
     exit 1
-    error: plan `greeting` is cleared, but `.steadfast/decisions/greeting.md` cannot be put away: Is a directory (os error 21)
+    error: plan `greeting` is cleared, but `.steadfast/decisions/greeting.md` cannot be archived: Is a directory (os error 21)
 
     hint: move the file away yourself: the plan is archived and no longer writes it
     ");
@@ -95,8 +95,8 @@ fn a_decisions_file_that_cannot_be_read_or_written() {
     symlink(sandbox.root().join("gone"), folder).unwrap();
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     insta::assert_snapshot!(log(&sandbox), @r"
-    the decisions file was not written: cannot read `/repo/.steadfast/decisions/greeting.md`: it is longer than a megabyte
-    the decisions file was not written: cannot write `/repo/.steadfast/decisions/greeting.md`: File exists (os error 17)
+    cannot write the decisions file: cannot read `/repo/.steadfast/decisions/greeting.md`: it is longer than a megabyte
+    cannot write the decisions file: cannot write `/repo/.steadfast/decisions/greeting.md`: File exists (os error 17)
     ");
 }
 
@@ -108,8 +108,8 @@ fn a_decisions_file_that_cannot_be_handed_over() {
     fs::create_dir(sandbox.decisions_file("welcome")).unwrap();
     assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan welcome: 13 tasks, "));
     insta::assert_snapshot!(log(&sandbox), @r"
-    the decisions file was not moved: cannot move `/repo/.steadfast/decisions/greeting.md` to `/repo/.steadfast/decisions/welcome.md`: Is a directory (os error 21)
-    the decisions file was not written: cannot read `/repo/.steadfast/decisions/welcome.md`: Is a directory (os error 21)
+    cannot move the decisions file: cannot move `/repo/.steadfast/decisions/greeting.md` to `/repo/.steadfast/decisions/welcome.md`: Is a directory (os error 21)
+    cannot write the decisions file: cannot read `/repo/.steadfast/decisions/welcome.md`: Is a directory (os error 21)
     ");
 }
 
@@ -120,7 +120,7 @@ fn a_decision_of_a_phase_that_is_not_there() {
     database.execute("UPDATE task SET phase = 'gone' WHERE id = '1.0'", ()).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1.0"]), @r"
     exit 1
-    error: task `1.0` stays open: its phase is not in the plan: a human loads the spec again
+    error: task `1.0` stays open: its phase is not in the plan; a human has to load the spec again
 
     hint: `steadfast task done 1.0` runs the check again
     ");

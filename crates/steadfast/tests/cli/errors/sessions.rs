@@ -78,7 +78,7 @@ fn a_journal_that_cannot_be_begun_anew() {
     let draft = sandbox.session("s-1").dir().join("journal.new");
     fs::create_dir(&draft).unwrap();
     sandbox.ok(&["status"]);
-    insta::assert_snapshot!(log(&sandbox), @"the journal of s-1 was not drained: cannot rotate the journal in /repo/.git/steadfast/sessions/s-1: Is a directory (os error 21)");
+    insta::assert_snapshot!(log(&sandbox), @"cannot drain the journal of s-1: cannot rotate the journal in /repo/.git/steadfast/sessions/s-1: Is a directory (os error 21)");
     fs::remove_dir(&draft).unwrap();
     sandbox.ok(&["status"]);
     assert!(sandbox.session("s-1").journal_bytes() < 1 << 20);
@@ -225,7 +225,7 @@ fn sessions_that_are_not_there() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["why", "--session", "s-9"]), @r"
     exit 1
-    error: there is no session `s-9` in this repository
+    error: this repository has no session `s-9`
 
     hint: `steadfast status` lists the sessions
     ");
@@ -245,5 +245,5 @@ fn a_journal_with_a_gap() {
     sandbox.ok(&["status"]);
     let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
     // Without the time.
-    insta::assert_snapshot!(log[21..], @"the journal of s-1 was not drained: the journal of session `s-1` has a gap: line 2 is missing before line 3");
+    insta::assert_snapshot!(log[21..], @"cannot drain the journal of s-1: the journal of session `s-1` has a gap: line 2 is missing before line 3");
 }

@@ -12,7 +12,7 @@ fn nowhere_to_keep_anything() {
     command.args(["init", "--host", "claude", "--yes"]).env_remove("HOME");
     insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
     exit 1
-    error: `HOME` is not set, so there is nowhere to keep anything
+    error: `HOME` is not set, so there is no folder for settings and state
 
     hint: set `HOME` to your home folder and try again
     ");

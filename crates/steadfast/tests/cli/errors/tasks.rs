@@ -13,7 +13,7 @@ fn a_decision_without_a_reason() {
     sandbox.ok(&["task", "add", "One"]);
     insta::assert_snapshot!(fails(&sandbox, &["decide", "Keep it", "--why", ""]), @r"
     exit 64
-    error: a decision says what, and `--why` says why: one of them is empty
+    error: the decision or its reason (`--why`) is empty
 
     hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
@@ -49,7 +49,7 @@ fn a_session_that_was_not_told_loses_nothing_but_time() {
     sandbox.ok(&["task", "done", "1"]);
     let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
     let lines: Vec<&str> = log.lines().map(|line| &line[21..]).collect();
-    insta::assert_snapshot!(lines.join("\n"), @"session s-1 was not told of task 1: another process holds the lock of session s-1");
+    insta::assert_snapshot!(lines.join("\n"), @"cannot tell session s-1 about task 1: another process holds the lock of session s-1");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn of_several_drafts_one_is_named() {
     sandbox.as_agent("other", &["plan", "propose", "OTHER.md"]);
     let (code, said) = sandbox.fails(&["plan", "approve", "--yes"]);
     assert_eq!(code, 64);
-    assert!(said.starts_with("error: several drafts wait in this checkout: say which\n"), "{said}");
+    assert!(said.starts_with("error: several drafts wait in this checkout; name one of them\n"), "{said}");
     assert!(said.contains(&format!("hint: `{short}`: Sign in with a code\n")), "{said}");
     sandbox.ok(&["plan", "approve", &short, "--yes"]);
     assert!(!sandbox.write_tool("me", "PLAN.md").contains("\"deny\""));
@@ -100,12 +100,12 @@ fn without_a_draft_there_is_nothing_to_approve() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["plan", "lock"]);
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "approve"]).1), @r"
-    error: no draft waits for a yes in this checkout
+    error: no draft waits for approval in this checkout
 
     hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject"]).1), @r"
-    error: no draft waits for a yes in this checkout
+    error: no draft waits for approval in this checkout
 
     hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
@@ -150,7 +150,7 @@ fn a_draft_that_was_changed_in_the_state_is_not_approved() {
     let (code, said) = sandbox.fails(&["plan", "approve", "--yes"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(plain(&said), @r"
-    error: draft `HASH8` is not what was proposed: its text has another hash
+    error: draft `HASH8` changed since it was proposed: its text has another hash
 
     hint: `steadfast plan propose FILE` proposes it again
     ");
@@ -228,7 +228,7 @@ fn without_its_key_the_hardened_profile_approves_nothing() {
     let sandbox = proposed();
     sandbox.ok(&["config", "set", "approval.profile", "hardened"]);
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "approve", "--yes"]).1), @r"
-    error: the hardened profile signs with a key of yours, and `approval.key` names none
+    error: `approval.profile` is `hardened`, but `approval.key` names no key
 
     hint: `steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`
     ");

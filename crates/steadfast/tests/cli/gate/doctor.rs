@@ -39,7 +39,7 @@ fn what_an_agents_process_changed_is_put_back_by_fix_and_kept() {
     sandbox.write("PLAN.md", "intruder\n");
     insta::assert_snapshot!(plain(&found(&sandbox, "seal-broken").unwrap()), @r"
     warning: while the plan gate is closed, `PLAN.md` was created
-    hint: what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what is there
+    hint: a program that an agent started may have changed it; `steadfast doctor --fix` restores it and keeps a copy of the current content
     ");
     assert!(fixed(&sandbox).contains("fixed seal-broken: 1 file put back"));
     assert!(!sandbox.root().join("PLAN.md").exists());
@@ -48,8 +48,8 @@ fn what_an_agents_process_changed_is_put_back_by_fix_and_kept() {
     assert_eq!(found(&sandbox, "seal-broken"), None);
     let said = found(&sandbox, "kept-aside").unwrap();
     insta::assert_snapshot!(plain(&said), @r"
-    note: 1 file kept aside in `/repo/.git/steadfast/seals/kept`
-    hint: it stood where something sealed was put back, or a plan was written; look at it, then delete it
+    note: 1 file moved aside to `/repo/.git/steadfast/seals/kept`
+    hint: they were where Steadfast restored a sealed file or wrote a plan; look at them, then delete them
     ");
 }
 
@@ -62,7 +62,7 @@ fn what_somebody_else_changed_is_told_and_left() {
     let Some(output) = alone(&["doctor", "--json"]) else { return };
     insta::assert_snapshot!(plain(&told(&sandbox, "seal-broken", &output).unwrap()), @r"
     note: while the plan gate is closed, `PLAN.md` was created
-    hint: nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed
+    hint: no agent was running, so a person probably changed it and Steadfast leaves it; the gate stays closed
     ");
     let fixed = alone(&["doctor", "--fix"]).unwrap();
     assert!(!sandbox.without_paths(&fixed.stderr).contains("seal-broken"));
@@ -74,8 +74,8 @@ fn a_marker_that_was_taken_away_is_found() {
     let sandbox = proposed();
     sandbox.unmark();
     insta::assert_snapshot!(plain(&found(&sandbox, "gate-unmarked").unwrap()), @r"
-    warning: the marker of a closed gate was taken away; a session remembers it, and it stands
-    hint: its next event writes it again; `steadfast plan unlock` opens it
+    warning: the marker of a closed gate was removed; a session remembers the gate, so it stays closed
+    hint: the next event of that session writes the marker again; `steadfast plan unlock` opens the gate
     ");
     sandbox.hook("SessionStart", "other", json!({"source": "startup"}));
     assert!(sandbox.as_agent("other", &["plan", "lock"]).status.success());
@@ -90,8 +90,8 @@ fn a_marker_that_cannot_be_read_is_found() {
     sandbox.ok(&["plan", "lock"]);
     sandbox.damage();
     insta::assert_snapshot!(plain(&found(&sandbox, "gate-unreadable").unwrap()), @r"
-    warning: 1 marker cannot be read, so a gate stands before every session
-    hint: something else than Steadfast wrote to `/repo/.git/steadfast/gates`; `steadfast plan unlock` takes it away
+    warning: 1 marker cannot be read, so the plan gate is closed for every session
+    hint: another program wrote to `/repo/.git/steadfast/gates`; `steadfast plan unlock` removes the damaged marker
     ");
     sandbox.ok(&["plan", "unlock"]);
     assert_eq!(found(&sandbox, "gate-unreadable"), None);
@@ -105,8 +105,8 @@ fn a_gate_that_expired_is_taken_away_by_fix() {
     close_gate(&sandbox.place(), &gate).unwrap();
     assert_eq!(sandbox.gate(), is("not_required", "open"));
     insta::assert_snapshot!(plain(&found(&sandbox, "gate-expired").unwrap()), @r"
-    note: 1 gate expired and is open; its marker is still there
-    hint: it holds nothing up; `steadfast doctor --fix` takes it away
+    note: 1 gate expired and is open, but the marker is still there
+    hint: it blocks nothing; `steadfast doctor --fix` removes the marker
     ");
     assert!(fixed(&sandbox).contains("fixed gate-expired: 1 marker removed"));
     assert_eq!(found(&sandbox, "gate-expired"), None);
@@ -118,8 +118,8 @@ fn a_gate_without_its_seal_is_found() {
     let gate = Gate::new(GateScope::Session(SessionId::new("s")), "closed", Millis(1));
     close_gate(&sandbox.place(), &gate).unwrap();
     insta::assert_snapshot!(plain(&found(&sandbox, "seal-missing").unwrap()), @r"
-    warning: a plan gate is closed, and nothing is known of what its paths held
-    hint: what changes there is not noticed; `steadfast plan unlock` and `steadfast plan lock` seal it again
+    warning: a plan gate is closed, but the content of its protected paths was not recorded
+    hint: Steadfast does not notice changes there; `steadfast plan unlock` and `steadfast plan lock` record it again
     ");
 }
 
@@ -145,8 +145,8 @@ fn what_cannot_be_sealed_is_named() {
         "{said}"
     );
     insta::assert_snapshot!(plain(&found(&sandbox, "seal-partial").unwrap()), @r"
-    note: not all that the plan gate protects can be put back: `many/x.log`
-    hint: sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; writes are refused all the same
+    note: some files that the plan gate protects cannot be restored: `many/x.log`
+    hint: the seal covers 64 files, and in git all files that are not ignored, of at most 4 MiB each and in this checkout; writes are refused all the same
     ");
 }
 
@@ -185,7 +185,10 @@ fn what_git_cannot_tell_is_said() {
     assert_eq!(found(&sandbox, "seal-not-seen"), None);
     fs::write(sandbox.root().join(".git/index"), "no index").unwrap();
     let said = found(&sandbox, "seal-not-seen").unwrap();
-    assert!(said.starts_with("warning: what the plan gate seals as a tree of git's cannot be compared: "), "{said}");
+    assert!(
+        said.starts_with("warning: the files that the plan gate seals as a git tree cannot be compared: "),
+        "{said}"
+    );
 }
 
 #[test]
@@ -197,15 +200,15 @@ fn a_key_that_others_may_read_is_closed_by_fix_and_one_that_is_gone_is_said() {
     assert_eq!(found(&sandbox, "approval-key"), None);
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
     insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
-    warning: others may read `/home/.local/state/steadfast/approval.key`, which signs approvals
-    hint: `steadfast doctor --fix` makes it yours alone
+    warning: other users may read `/home/.local/state/steadfast/approval.key`, the key that signs approvals
+    hint: `steadfast doctor --fix` makes it readable only by you
     ");
     assert!(fixed(&sandbox).contains("fixed approval-key"));
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     fs::remove_file(&key).unwrap();
     insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
     warning: 1 approval cannot be verified: `/home/.local/state/steadfast/approval.key`: No such file or directory (os error 2)
-    hint: plans that it approved count as not approved; approve them again, which makes a new key
+    hint: plans that it approved count as not approved; approve them again, which creates a new key
     ");
 }
 
@@ -214,13 +217,13 @@ fn a_hardened_profile_without_its_key_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["config", "set", "approval.profile", "hardened"]);
     insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
-    error: the profile of approvals is hardened, and `approval.key` names no key
+    error: `approval.profile` is `hardened`, but `approval.key` names no key
     hint: `steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`
     ");
     sandbox.ok(&["config", "set", "approval.key", "~/none"]);
     insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
-    error: the profile of approvals is hardened, and there is no `/home/none.pub` to verify them by
-    hint: no plan counts as approved until it is there; `ssh-keygen -y -f KEY` prints it
+    error: `approval.profile` is `hardened`, but `/home/none.pub`, which verifies approvals, does not exist
+    hint: no plan counts as approved until it exists; `ssh-keygen -y -f KEY` prints it
     ");
 }
 
@@ -238,8 +241,8 @@ fn a_hook_that_was_taken_out_of_the_settings_is_found() {
     assert_eq!(found(&sandbox, "wiring-changed"), None);
     rewire(&sandbox, |hooks| drop(hooks.as_object_mut().unwrap().remove("PreToolUse")));
     insta::assert_snapshot!(plain(&found(&sandbox, "wiring-changed").unwrap()), @r"
-    warning: `/repo/.claude/settings.local.json` calls Steadfast, but not for PreToolUse: that was taken out, or an older version wrote it
-    hint: `steadfast init` writes it again; what else was changed in that file is worth a look
+    warning: `/repo/.claude/settings.local.json` does not call Steadfast for PreToolUse: the hooks were removed, or an older version wrote the file
+    hint: `steadfast init` writes them again; check that file for other changes
     ");
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
     assert_eq!(found(&sandbox, "wiring-changed"), None);
@@ -254,7 +257,7 @@ fn a_hook_that_is_called_for_less_is_found() {
         hooks["Stop"][0]["matcher"] = json!("*");
     });
     insta::assert_snapshot!(plain(&found(&sandbox, "wiring-changed").unwrap()), @r"
-    warning: in `/repo/.claude/settings.local.json` somebody changed what Steadfast is called for: PostToolUse (async), PreToolUse (matcher Read)
-    hint: what it is not called for it cannot refuse; take it out, or run `steadfast uninstall` and `steadfast init`
+    warning: in `/repo/.claude/settings.local.json` the hooks of Steadfast were limited: PostToolUse (async), PreToolUse (matcher Read)
+    hint: Steadfast cannot refuse calls that it does not see; remove the limit, or run `steadfast uninstall` and `steadfast init`
     ");
 }

@@ -41,14 +41,14 @@ fn a_state_that_cannot_be_written_keeps_no_draft_and_closes_nothing() {
     fs::write(sandbox.place().state.join("drafts"), "").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &sandbox.run(&["plan", "propose", "SPEC.md"])), @r"
     exit 1
-    error: the draft cannot be kept: File exists (os error 17)
+    error: cannot save the draft: File exists (os error 17)
 
     hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`
     ");
     fs::write(sandbox.place().state.join("gates"), "").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &sandbox.run(&["plan", "lock"])), @r"
     exit 1
-    error: the gate cannot be closed: File exists (os error 17)
+    error: cannot close the gate: File exists (os error 17)
 
     hint: if a sandbox makes `.git` read-only, use the tool `plan_propose` of the MCP server `steadfast`; else check the disk and its permissions
     ");
@@ -131,7 +131,7 @@ fn a_path_that_is_no_text_is_refused() {
     fs::copy(sandbox.root().join("SPEC.md"), sandbox.root().join(odd)).unwrap();
     insta::assert_snapshot!(propose(&[odd]), @r"
     exit 64
-    error: `od�.md` is no place for a plan: its name is no UTF-8 text
+    error: a plan cannot be written to `od�.md`: its name is not UTF-8 text
 
     hint: give another path for the plan: `--path docs/plan.md`
     ");
@@ -185,7 +185,7 @@ fn without_a_home_there_is_no_key() {
     let output = sandbox.command().args(["plan", "approve", "--yes"]).env_remove("HOME").output().unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: `HOME` is not set, so there is nowhere to keep the key of approvals
+    error: `HOME` is not set, so there is no folder for the approval key
 
     hint: set `HOME` to your home folder and try again
     ");
@@ -235,7 +235,7 @@ fn a_marker_that_cannot_be_removed_is_said() {
     assert_eq!(sandbox.position()["gate"], "locked");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.run(&["plan", "unlock"])), @r"
     exit 1
-    error: the marker of the gate cannot be removed: Is a directory (os error 21)
+    error: cannot remove the marker of the gate: Is a directory (os error 21)
 
     hint: make the files in `/repo/.git/steadfast/gates` removable and try again: Steadfast repeats only the missing steps
     ");
@@ -260,7 +260,7 @@ fn the_same_plan_in_another_worktree_is_approved_there() {
     assert!(there().args(["plan", "propose", "SPEC.md", "--path", "PLAN.md"]).status().unwrap().success());
     insta::assert_snapshot!(approval_fails(&sandbox), @r"
     exit 1
-    error: draft `HASH8` was proposed again in `/side`, and would be written there
+    error: draft `HASH8` was proposed again in `/side` and would be written there
 
     hint: run `steadfast plan propose FILE` here, or approve it there
     ");

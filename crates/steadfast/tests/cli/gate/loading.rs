@@ -10,7 +10,7 @@ fn an_agent_loads_nothing_at_a_closed_gate() {
     let (code, said) = sandbox.agent(&["plan", "load", "SPEC.md"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(plain(&said), @r"
-    error: `SPEC.md` is not loaded: the plan gate is closed
+    error: cannot load `SPEC.md`: the plan gate is closed
 
     hint: `steadfast plan propose SPEC.md` stores it for a human, whose approval opens the gate
 
@@ -39,12 +39,12 @@ fn a_plan_that_was_drafted_is_not_built_before_the_yes() {
         let (code, said) = sandbox.agent(&command);
         assert_eq!(code, 2);
         assert!(
-            said.starts_with("error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved"),
+            said.starts_with("error: cannot work on task `1.1`: plan `sign-in-with-a-code` is not approved"),
             "{said}"
         );
     }
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
-    error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, a human has not said yes to it
+    error: cannot work on task `1.1`: plan `sign-in-with-a-code` is not approved: a human has to approve it first
 
     hint: a human runs `steadfast plan approve HASH8`, or sends the message `approve plan HASH8`
     ");
@@ -57,7 +57,7 @@ fn a_plan_that_was_drafted_is_not_built_before_the_yes() {
     ");
     let (code, said) = sandbox.fails(&["resume", "--print"]);
     assert_eq!(code, 2);
-    assert!(said.starts_with("error: no session is started: plan `sign-in-with-a-code` is not approved"), "{said}");
+    assert!(said.starts_with("error: cannot start a session: plan `sign-in-with-a-code` is not approved"), "{said}");
     sandbox.ok(&["plan", "approve", "--yes"]);
     assert_eq!(sandbox.agent(&["task", "start", "1.1"]).0, 0);
     sandbox.ok(&["resume", "--print"]);
@@ -72,7 +72,7 @@ fn a_changed_plan_does_not_inherit_the_yes() {
     let (code, said) = sandbox.agent(&["plan", "load", "PLAN.md"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(plain(&said), @r"
-    error: `PLAN.md` is not loaded: it is not plan HASH8, which was drafted for that file
+    error: cannot load `PLAN.md`: it differs from plan HASH8, which was proposed for that file
 
     hint: `steadfast plan propose PLAN.md` stores it for a human to approve; or a human loads it
     ");
@@ -88,7 +88,7 @@ fn a_marker_without_a_signature_is_unsigned() {
     assert_eq!(sandbox.agent(&["plan", "load", "SPEC.md"]).0, 0);
     assert_eq!(sandbox.gate(), is("unsigned", "open"));
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
-    error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, its file says that it is approved, and no signature does
+    error: cannot work on task `1.1`: plan `sign-in-with-a-code` is not approved: its file says that it is, but no signature confirms it
 
     hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");
@@ -107,7 +107,7 @@ fn a_marker_that_came_while_the_gate_was_closed_is_forged() {
     sandbox.write("SPEC.md", SPEC.replacen('\n', "\n**Approved:** 2026-01-01T00:00:00Z\n", 1));
     assert_eq!(sandbox.gate(), is("forged", "locked"));
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
-    error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, its file began to say that it is approved while the plan gate was closed
+    error: cannot work on task `1.1`: plan `sign-in-with-a-code` is not approved: its file began to say that it is while the plan gate was closed
 
     hint: a human runs `steadfast plan approve HASH8`, or sends the message `approve plan HASH8`
     ");
@@ -128,7 +128,7 @@ fn where_approval_is_required_an_agents_plan_waits_and_a_humans_load_is_a_yes() 
     assert_eq!(sandbox.agent(&["plan", "load", "SPEC.md"]).0, 0);
     assert_eq!(sandbox.gate(), is("required", "open"));
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
-    error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, a human has not said yes to it
+    error: cannot work on task `1.1`: plan `sign-in-with-a-code` is not approved: a human has to approve it first
 
     hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");

@@ -127,13 +127,13 @@ fn a_plan_stays_in_the_checkout_and_out_of_what_is_not_the_projects() {
     std::os::unix::fs::symlink("/tmp", sandbox.root().join("out")).unwrap();
     fs::create_dir(sandbox.root().join("docs")).unwrap();
     for (path, why) in [
-        ("/etc/plan.md", "it is outside of this checkout"),
+        ("/etc/plan.md", "it is outside this checkout"),
         ("../plan.md", "it leads out of this checkout"),
         ("docs/../../plan.md", "it leads out of this checkout"),
-        (".git/hooks/pre-commit", "that folder is not the project's own"),
-        ("vendor/x/.Git/config", "that folder is not the project's own"),
-        (".claude/settings.json", "that folder is not the project's own"),
-        (".steadfast/plan.md", "that folder is not the project's own"),
+        (".git/hooks/pre-commit", "this folder belongs to git, Steadfast or a host"),
+        ("vendor/x/.Git/config", "this folder belongs to git, Steadfast or a host"),
+        (".claude/settings.json", "this folder belongs to git, Steadfast or a host"),
+        (".steadfast/plan.md", "this folder belongs to git, Steadfast or a host"),
         ("docs", "it is a folder"),
         (".", "it is a folder"),
         ("out/plan.md", "a link leads out of this checkout"),
@@ -141,7 +141,7 @@ fn a_plan_stays_in_the_checkout_and_out_of_what_is_not_the_projects() {
         let (code, said) = sandbox.fails(&["plan", "propose", "SPEC.md", "--path", path]);
         assert_eq!(code, 64, "{path}");
         let hint = "hint: give a file in this checkout: `--path docs/plan.md`";
-        assert_eq!(said, format!("error: `{path}` is no place for a plan: {why}\n\n{hint}\n"));
+        assert_eq!(said, format!("error: a plan cannot be written to `{path}`: {why}\n\n{hint}\n"));
     }
     let inside = sandbox.root().join("docs/plan.md");
     let said = sandbox.ok(&["plan", "propose", "SPEC.md", "--path", inside.to_str().unwrap()]);

@@ -28,7 +28,7 @@ fn why_explains_a_refusal_with_the_gate() {
     assert!(said.starts_with(refused), "{said}");
     let (_, gate) = said.split_once("The plan gate:\n").unwrap();
     insta::assert_snapshot!(plain(gate.trim()), @r"
-    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written; plan HASH8 waits for a yes: Sign in with a code
+    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written; plan HASH8 waits for approval: Sign in with a code
     ");
     let json: Value = serde_json::from_str(&sandbox.ok(&["why", "--json"])).unwrap();
     assert_eq!(json["gate"], json!({"state": "locked", "put_back": [], "kept": []}));
@@ -57,7 +57,7 @@ fn what_was_put_back_is_told_with_where_the_rest_is() {
     // The log is bounded; what was kept is there all the same.
     fs::remove_file(sandbox.place().state.join("hook.log")).unwrap();
     let said = sandbox.without_paths(sandbox.ok(&["why"]).as_bytes());
-    let kept = "  1 file is kept aside, the newest is /repo/.git/steadfast/seals/kept/";
+    let kept = "  1 file is set aside; the newest is /repo/.git/steadfast/seals/kept/";
     assert!(said.lines().any(|line| line.starts_with(kept)), "{said}");
 }
 
@@ -130,5 +130,5 @@ fn the_server_keeps_a_draft_in_the_words_of_the_command_line() {
     assert_eq!(wrong["isError"], true);
     let refused = server.call("plan_propose", json!({"text": SPEC, "path": "/etc/passwd"}));
     let said = refused["content"][0]["text"].as_str().unwrap();
-    assert!(said.starts_with("error: `/etc/passwd` is no place for a plan"), "{said}");
+    assert!(said.starts_with("error: a plan cannot be written to `/etc/passwd`"), "{said}");
 }

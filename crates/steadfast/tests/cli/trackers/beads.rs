@@ -64,7 +64,7 @@ fn closing_there_what_has_a_check_closes_nothing_here() {
     assert_eq!(beads.tasks(), ["bd-1.1 pending"]);
     beads.put(&[checked("closed")]);
     let said = beads.said(&["task", "list"]);
-    assert!(said.contains("bd-1.1 was closed there, and its check has not passed: it is open here"), "{said}");
+    assert!(said.contains("bd-1.1 was closed there, but its check has not passed, so it stays open here"), "{said}");
     assert_eq!(beads.tasks(), ["bd-1.1 pending"]);
     beads.sandbox.write("done.txt", "");
     beads.sandbox.ok(&["task", "done", "bd-1.1"]);
@@ -77,7 +77,7 @@ fn closing_there_what_has_a_check_closes_nothing_here() {
 fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
     let beads = Beads::new(&three());
     let said = beads.said(&["plan", "status"]);
-    assert!(said.contains("epic bd-1 of beads is followed: 3 tasks, 3 of them open\n"), "{said}");
+    assert!(said.contains("now following epic bd-1 of beads: 3 tasks, 3 open\n"), "{said}");
     let mut renamed = part("bd-1.2", "bd-1", "open");
     renamed["title"] = "Another title".into();
     beads.put(&[part("bd-1.1", "bd-1", "closed"), renamed, part("bd-1.4", "bd-1", "deferred")]);
@@ -88,7 +88,7 @@ fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
         [
             "epic bd-1 of beads: bd-1.3 is gone: Work of bd-1.3",
             "epic bd-1 of beads: bd-1.1 was closed there: Work of bd-1.1",
-            "epic bd-1 of beads: bd-1.2 is called differently now: Another title",
+            "epic bd-1 of beads: bd-1.2 was renamed: Another title",
             "epic bd-1 of beads: bd-1.4 is new: Work of bd-1.4",
         ]
     );
@@ -99,8 +99,8 @@ fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
     assert_eq!(
         there,
         [
-            "epic bd-1 of beads: bd-1.1 was opened again there: Work of bd-1.1",
-            "epic bd-1 of beads: bd-1.2 is called differently now: Work of bd-1.2",
+            "epic bd-1 of beads: bd-1.1 was reopened there: Work of bd-1.1",
+            "epic bd-1 of beads: bd-1.2 was renamed: Work of bd-1.2",
             "epic bd-1 of beads: bd-1.2 is in progress there: Work of bd-1.2",
             "epic bd-1 of beads: bd-1.4 is open there: Work of bd-1.4",
         ]
@@ -132,7 +132,7 @@ fn parts_of_parts_belong_to_the_epic_and_what_waits_outside_of_it_is_blocked() {
         ["bd-1.1 pending", "bd-1.1.1 pending", "bd-1.2 pending", "bd-1.3 blocked", "bd-1.4 pending", "bd-7 pending"]
     );
     let list = beads.sandbox.ok(&["task", "list"]);
-    assert!(list.contains("(waits for `bd-9`, which is outside of the epic)"), "{list}");
+    assert!(list.contains("(depends on `bd-9`, which is outside the epic)"), "{list}");
     // A whole is done after its parts.
     let ready = beads.sandbox.ok(&["task", "ready"]);
     let ready: Vec<&str> = ready.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -167,7 +167,7 @@ fn without_an_epic_every_issue_is_a_task_and_br_answers_as_well() {
 fn the_stop_gate_holds_a_session_by_its_epic_and_says_what_happened_there() {
     let beads = Beads::new(&three());
     let start = beads.begin("me");
-    assert!(start.contains("epic bd-1 of beads is followed: 3 tasks, 3 of them open"), "{start}");
+    assert!(start.contains("now following epic bd-1 of beads: 3 tasks, 3 open"), "{start}");
     let refused = beads.stop("me", "I made good progress.");
     assert_eq!(refused["decision"], "block");
     assert!(refused["reason"].as_str().unwrap().contains("bd-1.3"), "{refused}");
@@ -223,7 +223,7 @@ fn without_the_program_the_exported_file_is_read() {
     assert!(said.contains("`bd` and `br` are not on the PATH"), "{said}");
     beads.sandbox.write(".beads/issues.jsonl", "{\"id\": \"bd-1\"}\n{half");
     let said = beads.said(&["task", "list"]);
-    assert!(said.contains("could not be read") && said.contains("line 2"), "{said}");
+    assert!(said.contains("cannot read epic") && said.contains("line 2"), "{said}");
 }
 
 #[test]

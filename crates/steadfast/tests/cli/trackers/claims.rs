@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::fake_bd::{Beads, issue, part};
 
-const NOTE: &str = "update --status=in_progress --append-notes=steadfast: an agent says that it is done, and no check says so (it has no check";
-const LOOK: &str = "). Look at a.txt, b.txt; if it is right, close the issue or run `steadfast task done bd-1.1 --force` \
+const NOTE: &str = "update --status=in_progress --append-notes=steadfast: an agent says that it is done, but no check confirms it (it has no check";
+const LOOK: &str = "). Review a.txt, b.txt; if it is right, close the issue or run `steadfast task done bd-1.1 --force` \
                     --json -- bd-1.1";
 
 /// Two issues without a check, of which the second waits for the first.
@@ -36,7 +36,7 @@ fn an_issue_that_is_done_on_a_claim_stays_in_progress_with_a_note_and_a_humans_w
     assert!(noted.starts_with(NOTE) && noted.ends_with(LOOK), "{noted}");
     assert_eq!(beads.status("bd-1.1"), "in_progress");
     assert!(
-        said.contains("epic bd-1 of beads: bd-1.1 stays in progress there: no check says that it is done"),
+        said.contains("epic bd-1 of beads: bd-1.1 stays in progress there, because no check confirms that it is done"),
         "{said}"
     );
 

@@ -15,9 +15,9 @@ fn a_command_says_why_and_goes_on_with_what_is_known() {
     beads.mode("fails");
     let said = beads.said(&["task", "ready"]);
     assert!(said.contains("bd-1.1"), "{said}");
-    let why = "epic bd-1 of beads could not be read: `bd list` failed: Error: no beads database found\n";
+    let why = "cannot read epic bd-1 of beads: `bd list` failed: Error: no beads database found\n";
     assert!(said.contains(why), "{said}");
-    assert_eq!(said.matches("could not be read").count(), 1);
+    assert_eq!(said.matches("cannot read epic").count(), 1);
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn doctor_says_that_a_list_cannot_be_read() {
     assert!(!beads.said(&["doctor"]).contains("beads"));
     beads.mode("fails");
     let said = beads.said(&["doctor"]);
-    assert!(said.contains("epic bd-1 of beads could not be read: `bd list` failed: Error: no beads"), "{said}");
+    assert!(said.contains("cannot read epic bd-1 of beads: `bd list` failed: Error: no beads"), "{said}");
 }
 
 #[test]
@@ -35,14 +35,14 @@ fn what_could_not_be_told_is_told_the_next_time() {
     beads.begin("me");
     beads.mode("refuses-writes");
     let said = beads.said(&["task", "done", "bd-1.1", "--force"]);
-    let line = "epic bd-1 of beads: 1 status is not told to it yet, and will be the next time \
-                (bd-1.1: `bd close` failed: Error: read-only file system)\n";
+    let line = "epic bd-1 of beads: 1 status is not sent yet; Steadfast tries again the \
+                next time (bd-1.1: `bd close` failed: Error: read-only file system)\n";
     assert!(said.contains(line), "{said}");
     assert_eq!(beads.status("bd-1.1"), "open");
     // What is read meanwhile does not undo it.
     assert_eq!(beads.tasks(), ["bd-1.1 done", "bd-1.2 pending"]);
     let refused = beads.stop("me", "Done.");
-    assert!(refused["reason"].as_str().unwrap().contains("not told to it yet"), "{refused}");
+    assert!(refused["reason"].as_str().unwrap().contains("not sent yet"), "{refused}");
     beads.mode("");
     beads.calls();
     let refused = beads.stop("me", "Done.");
@@ -60,7 +60,7 @@ fn a_list_that_is_empty_all_at_once_ends_nothing() {
     beads.put(&[]);
     let released = beads.stop("me", "Done.");
     let note = released["systemMessage"].as_str().unwrap();
-    assert!(note.contains("no task is in it any more, and 2 were open"), "{note}");
+    assert!(note.contains("it has no tasks any more, but 2 were open"), "{note}");
     beads.put(&two());
     assert_eq!(beads.stop("me", "Done.")["decision"], "block");
 }

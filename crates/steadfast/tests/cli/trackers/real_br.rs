@@ -106,7 +106,7 @@ fn what_an_epic_of_br_has_is_followed_and_told() {
     let settings = fs::read_to_string(real.beads.sandbox.root().join("steadfast.toml")).unwrap();
     real.beads.sandbox.write("steadfast.toml", &nowhere);
     let said = real.beads.said(&["task", "list"]);
-    assert!(said.contains(&format!("could not be read: there is no issue `{}x`", real.epic)), "{said}");
+    assert!(said.contains(&format!("of beads: there is no issue `{}x`", real.epic)), "{said}");
     real.beads.sandbox.write("steadfast.toml", &settings);
 
     for status in ["deferred", "pinned", "draft"] {

@@ -32,7 +32,7 @@ fn a_run_works_an_epic_off_and_closes_it_there() {
     assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["closed", "closed"]);
 
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "--host", "sim"]);
-    assert_eq!((code, said.contains("nothing is open in epic bd-1 of beads")), (1, true), "{said}");
+    assert_eq!((code, said.contains("there are no open tasks in epic bd-1 of beads")), (1, true), "{said}");
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "SPEC.md"]);
     assert_eq!((code, said.contains("cannot be used with")), (64, true), "{said}");
 }
@@ -73,7 +73,7 @@ fn a_program_that_cannot_be_told_stops_no_run_and_is_told_later() {
     beads.mode("refuses-writes");
     let said = beads.said(&["run", "--epic", "bd-1", "--host", "sim"]);
     assert!(said.contains("complete\n2 of 2 tasks done"), "{said}");
-    assert_eq!(said.matches("2 statuses are not told to it yet, and will be the next time").count(), 1, "{said}");
+    assert_eq!(said.matches("2 statuses are not sent yet; Steadfast tries again the next time").count(), 1, "{said}");
     assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["open", "open"]);
     beads.mode("");
     beads.writes();
@@ -106,14 +106,16 @@ fn an_issue_that_a_run_has_done_on_a_claim_stays_in_progress_there_and_is_not_ha
     assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["in_progress", "closed"], "{report}");
     let told = beads.writes();
     let noted = told.iter().find(|call| call.contains("--append-notes")).unwrap();
-    let (told, look) =
-        ("--append-notes=steadfast: an agent says that it is done, and no check says so", "Look at a.txt on branch");
+    let (told, look) = (
+        "--append-notes=steadfast: an agent says that it is done, but no check confirms it",
+        "Look at a.txt on branch",
+    );
     assert!(noted.contains(told) && noted.contains(&format!("{look} steadfast/r-")), "{noted}");
 
     // The run waits for a human; whatever becomes of it, the issue is not handed out again.
     beads.sandbox.run(&["resume", "--give-up"]);
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "--host", "sim"]);
-    assert_eq!((code, said.contains("nothing is open in epic bd-1 of beads")), (1, true), "{said}");
+    assert_eq!((code, said.contains("there are no open tasks in epic bd-1 of beads")), (1, true), "{said}");
     assert_eq!((beads.status("bd-1.1"), beads.writes()), ("in_progress".to_owned(), Vec::new()));
     beads.sandbox.write("steadfast.toml", "[ledger]\nsource = \"beads\"\nepic = \"bd-1\"\n");
     beads.sandbox.ok(&["task", "done", "bd-1.1", "--force"]);

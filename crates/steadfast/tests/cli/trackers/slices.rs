@@ -48,7 +48,8 @@ fn on_an_agents_word_a_slice_is_not_done_in_the_file() {
     let output = sandbox.as_agent("me", &["task", "done", "2"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && said.contains("2 stays in progress there: no check says that it is done"),
+        output.status.success()
+            && said.contains("2 stays in progress there, because no check confirms that it is done"),
         "{said}"
     );
     assert_eq!(file(&sandbox), PLAN.replace("**Status:** fail", "**Status:** in-progress"));
@@ -67,7 +68,7 @@ fn what_is_written_into_the_file_is_what_holds() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
-        "`.tdd-progress.md`: 2 was closed there: Lock\n`.tdd-progress.md`: 3 is called differently now: The lock's life\n"
+        "`.tdd-progress.md`: 2 was closed there: Lock\n`.tdd-progress.md`: 3 was renamed: The lock's life\n"
     );
     assert_eq!(tasks(&sandbox), ["1 done", "2 done", "3 pending"]);
 }
@@ -103,7 +104,7 @@ fn a_sealed_file_is_not_written_and_that_is_said() {
     sandbox.ok(&["plan", "lock"]);
     let output = sandbox.run(&["task", "done", "2"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("`.tdd-progress.md` is not written while the plan gate is closed"), "{said}");
+    assert!(said.contains("`.tdd-progress.md` cannot be written while the plan gate is closed"), "{said}");
     assert_eq!(file(&sandbox), PLAN);
     sandbox.ok(&["plan", "unlock"]);
     sandbox.ok(&["task", "list"]);

@@ -23,9 +23,9 @@ fn a_stop_is_let_go_with_a_note_when_nobody_knows_how_the_tasks_stand() {
     for (mode, why) in [
         ("slow", "`bd list` gave no answer within"),
         ("hangs", "`bd list` gave no answer within"),
-        ("rubbish", "`bd list` gave no list of issues: Welcome to beads."),
-        ("silent", "`bd list` gave no list of issues: nothing was said"),
-        ("object", "`bd list` gave no list of issues: {\"ok\": true}"),
+        ("rubbish", "`bd list` returned no list of issues: Welcome to beads."),
+        ("silent", "`bd list` returned no list of issues: the output was empty"),
+        ("object", "`bd list` returned no list of issues: {\"ok\": true}"),
         ("fails", "`bd list` failed: Error: no beads database found"),
         ("locked", "`bd list` failed: Error: database is locked"),
     ] {
@@ -33,7 +33,7 @@ fn a_stop_is_let_go_with_a_note_when_nobody_knows_how_the_tasks_stand() {
         let released = beads.stop("me", "Done.");
         assert_ne!(released["decision"], "block", "{mode}: {released}");
         let note = released["systemMessage"].as_str().unwrap_or_default();
-        assert!(note.contains("epic bd-1 of beads could not be read") && note.contains(why), "{mode}: {note}");
+        assert!(note.contains("cannot read epic bd-1 of beads") && note.contains(why), "{mode}: {note}");
     }
     fs::remove_file(beads.file("bd")).unwrap();
     let released = beads.stop("me", "Done.");

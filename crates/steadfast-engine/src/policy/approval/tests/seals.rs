@@ -85,7 +85,7 @@ fn where_it_is_not_known_who_wrote_the_sealed_content_stays_and_the_human_is_tol
         go(&mut state, &post("1", Action::shell(command)), &behind(gate()));
         let decision = decide(&state, &typed("go on"), &broken_while(Fact::Known(false)));
         assert!(restores(&decision), "{command}");
-        assert!(decision.answer.note.unwrap().contains("not known"), "{command}");
+        assert!(decision.answer.note.unwrap().contains("does not know"), "{command}");
     }
     for command in ["docker run --rm image", "make; cat < notes", "./at-work.sh"] {
         let mut state = gated();
