@@ -1,8 +1,8 @@
-//! What reading and judging a command costs, on commands that agents really ran.
+//! Measures the time for reading and judging a command, on commands from real agents.
 //!
-//! `cargo xtask bench guard` runs it. Every command is read, split at blanks by the plainest tokenizer and looked at by
-//! the test in front, in turn and in another order each round, so that what disturbs the machine disturbs all;
-//! `bash -n` on a few of them is the absolute yardstick. Past its limits it fails.
+//! `cargo xtask bench guard` runs it. Every command is parsed, split at blanks by the simplest tokenizer, and checked
+//! by the quick test. The order changes with every round, so that other load affects all rows alike. `bash -n` on a few
+//! commands is the absolute yardstick. The benchmark fails above its limits.
 #![expect(
     clippy::disallowed_methods,
     reason = "bash's own time is what we compare with; the corpora's place is asked for"
@@ -20,10 +20,10 @@ use steadfast_testkit::unescaped;
 const ROUNDS: usize = 20;
 const MEDIAN: Duration = Duration::from_micros(10);
 const P99: Duration = Duration::from_micros(500);
-/// Of how many commands the time of `bash -n` is taken.
+/// The number of commands for which `bash -n` is timed.
 const BASH: usize = 200;
 
-/// What is timed, by its name in the table.
+/// A timed function with its name in the table.
 type Row<'a> = (&'a str, &'a dyn Fn(&str));
 
 fn main() -> ExitCode {
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
                 let row = (round + at + turn) % rows.len();
                 let start = Instant::now();
                 rows[row].1(command);
-                // The least of the rounds: what the machine did besides is not the command's.
+                // The fastest round, since other load only makes a round slower.
                 best[row][at] = best[row][at].min(start.elapsed());
             }
         }
@@ -94,7 +94,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// The median time of a `bash` that only reads.
+/// Returns the median time of a `bash` that only parses.
 fn bash(commands: &[String]) -> Option<Duration> {
     let mut times = Vec::new();
     for command in commands.iter().step_by((commands.len() / BASH).max(1)) {

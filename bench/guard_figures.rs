@@ -1,16 +1,16 @@
-//! How often the guard is right, on sources of commands that are kept apart.
+//! Measures how often the guard is right, for each source of commands separately.
 //!
 //! `cargo xtask bench guard` runs it. Four kinds of figures:
 //!
-//! - **in-sample**: the rows of a source of the corpora, all of which were seen while the rules were written;
-//! - **left out**: the same rows, where each program that neither another source nor everyday commands name has a name that
-//!   no table has. What is left is what the general rules see;
-//! - **strangers**: commands through unusual programs (`tests/strangers`). Two thirds were looked at while the rules were
-//!   written. One third, chosen by a hash, is judged with `held-back` and was judged once. `programs unknown`: the same,
-//!   where each program that is neither an interpreter nor met in everyday commands has a name that no table has;
+//! - **in-sample**: the rows of a source of the corpora. The authors of the rules have seen all of them;
+//! - **left out**: the same rows, with unknown names for the programs that neither another source nor everyday commands
+//!   name. The result shows how well the general rules work;
+//! - **strangers**: commands through unusual programs (`tests/strangers`). The authors of the rules have seen two thirds.
+//!   The other third, chosen by a hash, is judged with `held-back` and was judged once. `programs unknown`: the same, with
+//!   unknown names for all programs except interpreters and the programs of everyday commands;
 //! - **everyday**: commands that agents really ran, and harmless ones with `src/` and `tests/` protected.
 //!
-//! `errors` lists what is wrong, ten of each kind; never of the third that is held back.
+//! `errors` lists the wrong decisions, ten of each kind, but never of the held-back third.
 #![expect(clippy::disallowed_methods, reason = "the corpora's place is asked for")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is the result")]
 
@@ -22,7 +22,7 @@ use steadfast_testkit::unescaped;
 
 const ERRORS: usize = 10;
 const GUARDED: [&str; 5] = [".claude/", ".git/hooks/", ".steadfast/", "SPEC.md", ".tdd-progress.md"];
-/// What stands for `%P`, in turn.
+/// The replacements of `%P`, in turn.
 const PATHS: [&str; 4] = ["SPEC.md", ".claude/settings.json", "/repo/.claude/hooks/a.sh", "./.claude/../.claude/x.md"];
 
 struct Case {
@@ -149,7 +149,7 @@ struct Table {
     listed: Vec<String>,
 }
 
-/// What the integrity policy asks about.
+/// The paths that only the integrity policy protects.
 const UNSEALED: [&str; 8] = [
     ".git/steadfast/",
     ".git/steadfast.gates/",
@@ -162,7 +162,7 @@ const UNSEALED: [&str; 8] = [
 ];
 
 impl Table {
-    /// Commands that hand a path to a program of which nothing is known, where no seal watches the path.
+    /// Commands that pass a path to an unknown program, where no seal watches the path.
     fn handed_over(&mut self, name: &str, cases: &[Case]) {
         let context = Context { cwd: "/repo".to_owned(), home: "~".to_owned() };
         let is_asked = |case: &&Case| effects(&case.command, &context).handed_over(&UNSEALED).is_some();
@@ -224,7 +224,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with('#'))
 }
 
-/// FNV-1a: the same third on every machine.
+/// FNV-1a selects the same third on every machine.
 fn is_held_back(line: &str) -> bool {
     let hash = line
         .bytes()
@@ -232,7 +232,7 @@ fn is_held_back(line: &str) -> bool {
     (hash >> 20) % 3 == 0
 }
 
-/// Programs that everyday commands run, and interpreters: no source is needed to have heard of them.
+/// Returns interpreters and the programs of everyday commands. They need no source to be known.
 fn well_known(everyday: &str) -> BTreeSet<String> {
     let cases: Vec<Case> = everyday
         .lines()
@@ -247,7 +247,8 @@ fn well_known(everyday: &str) -> BTreeSet<String> {
     known
 }
 
-/// The cases with those programs under names that no table has, but for the well-known ones; and how many those are.
+/// Returns the cases with unknown names for all programs except the well-known ones, and the number of renamed
+/// programs.
 fn unknown(cases: &[Case], programs: &BTreeSet<String>, known: &BTreeSet<String>) -> (usize, Vec<Case>) {
     let base = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();
     let names: Vec<&String> =
@@ -273,14 +274,14 @@ fn programs(cases: &[Case]) -> BTreeSet<String> {
     names
 }
 
-/// The command with other names for the programs, wherever one is run.
+/// Returns the command with other names for its programs, wherever one is run.
 fn renamed(command: &str, names: &[&String]) -> String {
     let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
     let mut ends: BTreeSet<usize> = BTreeSet::new();
     for run in effects(command, &context).runs() {
         let word = command.get(run.span.clone()).unwrap_or_default();
         let name = word.rsplit('/').next().unwrap_or_default();
-        // What is run by a text in quotes has the place of that text.
+        // A program that a quoted text runs has the position of that text.
         if run.argv.first().and_then(|program| program.known()) == Some(word)
             && names.iter().any(|known| *known == name)
         {

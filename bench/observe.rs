@@ -1,8 +1,7 @@
-//! Each fact's time beside git's own for the same question, on generated repositories.
+//! Measures the time of each fact beside git's own answer, on generated repositories.
 //!
-//! `cargo xtask bench observe [FILES]...` runs it (1000, 10000 and 100000 unless given). Both are asked in turn, so that
-//! what disturbs the machine disturbs both; medians are shown, the ratio being theirs and the difference that of the
-//! pairs.
+//! `cargo xtask bench observe [FILES]...` runs it (default: 1000, 10000 and 100000). Steadfast and git run in turn, so
+//! that other load affects both. The table shows medians, their ratio, and the median of the pairs' differences.
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made is none")]
 #![expect(clippy::disallowed_methods, reason = "git's own time is what we compare with")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -39,7 +38,7 @@ fn main() {
 }
 
 impl Bench {
-    /// A hundred files per folder, one commit; then three files changed, one gone, two new.
+    /// Creates a hundred files per folder in one commit, then changes three files, removes one and adds two.
     fn generate(&self) {
         for n in 0..self.files {
             let dir = self.root.join(format!("d{}/e{}", n / 1_000, n / 100 % 10));
@@ -49,7 +48,7 @@ impl Bench {
             fs::write(dir.join(format!("f{}.txt", n % 100)), format!("{n}\n")).unwrap();
         }
         self.git(&["init", "--quiet"]);
-        // The commit would start a clean-up in the background, which would run beside all that follows.
+        // The commit would start a clean-up in the background, beside the measurements.
         self.git(&["config", "gc.auto", "0"]);
         self.git(&["config", "maintenance.auto", "false"]);
         self.git(&["add", "--all"]);
@@ -84,7 +83,7 @@ impl Bench {
         let head = || drop(known(repository.changed_since(&Point::Head, LONG)));
         let by_status = || drop(self.git(&status));
         self.row("changed since HEAD", &[Box::new(head), Box::new(by_status)]);
-        // How far apart two of the same are found here.
+        // The measured difference of two identical commands.
         self.row("git beside itself", &[Box::new(by_status), Box::new(by_status)]);
         let point = Point::Commit(commit.parse().unwrap());
         let since = || drop(known(repository.changed_since(&point, LONG)));
@@ -130,8 +129,8 @@ impl Bench {
         println!("| {} | {name} | {ours:.2} | {git:.2} | {:.2} | {:+.2} |", self.files, ours / git, median(pairs));
     }
 
-    /// How long a tool event waits at the most, whether it gets its answer or not; and how long a mere sleep of that
-    /// time takes on this machine, beside a git that nobody waits for.
+    /// Measures the longest time that a tool event waits, with or without an answer. For comparison, it measures a
+    /// sleep of the same length on this machine, beside a running git.
     fn worst_of_tool_events(&self, repository: &Checkout) {
         let (mut worst, mut asleep, mut over) = (Duration::ZERO, Duration::ZERO, 0);
         for _ in 0..50 {
@@ -172,7 +171,7 @@ impl Bench {
         assert!(child.wait_with_output().unwrap().status.success());
     }
 
-    /// The same with plain git commands, on an index of its own.
+    /// Computes the same with plain git commands, on its own index.
     fn tree_by_hand(&self, dir: &Path, copy: bool) -> String {
         if copy {
             fs::create_dir_all(dir.join("objects")).unwrap();

@@ -1,7 +1,7 @@
-//! What reading transcripts costs, beside the least that it could.
+//! Measures the time for reading transcripts, beside a lower bound.
 //!
-//! `cargo xtask bench transcript` runs it with a folder of transcripts and the binary. Every row is run in turn with every
-//! other, so that what disturbs the machine disturbs all; medians are shown.
+//! `cargo xtask bench transcript` runs it with a folder of transcripts and the binary. All rows run in turn, so that
+//! other load affects all of them; the table shows medians.
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made is none")]
 #![expect(clippy::disallowed_methods, reason = "other readers' time is what we compare with")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is the result")]
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_hosts::transcript::{Stats, Transcript, TranscriptCursor, TranscriptTail, Writer, decodes};
 
-/// Rounds of what is quick, and of what starts a program over the whole folder.
+/// The number of rounds for quick rows, and for rows that start a program over the whole folder.
 const ROUNDS: u32 = 30;
 const SLOW_ROUNDS: u32 = 3;
 
@@ -135,14 +135,14 @@ fn main() {
     }
 }
 
-/// A program over all files.
+/// Starts a program over all files.
 fn over(program: &str, more: &[&str], files: &[&PathBuf]) -> impl FnMut() + use<> {
     let mut command = Command::new(program);
     command.args(more).args(files).stdin(Stdio::null()).stdout(Stdio::null());
     move || assert!(command.status().unwrap().success())
 }
 
-/// A version manager in front of it would take longer than Python itself.
+/// Returns the system's Python. A version manager would take longer than Python itself.
 fn python() -> &'static str {
     if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" }
 }
@@ -165,7 +165,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// A session that grows, and somebody who looks after every line.
+/// A growing session that is read after every line.
 struct Growing {
     path: PathBuf,
     cursor: TranscriptCursor,
@@ -203,7 +203,7 @@ impl Growing {
     }
 }
 
-/// About a kilobyte, as a call is written.
+/// Returns a row of about one kilobyte, the usual size of a call.
 fn row(number: u32) -> String {
     let padding = "x ".repeat(300);
     format!(

@@ -1,6 +1,6 @@
 use steadfast_model::{Action, Event, EventKind, Outcome};
 
-/// A path relative to a folder; `None` outside of it.
+/// Returns the path relative to a folder; `None` for a path outside of it.
 fn relative<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     match path.strip_prefix(root) {
         Some(rest) => rest.strip_prefix('/').filter(|rest| !rest.is_empty()),
@@ -8,12 +8,12 @@ fn relative<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     }
 }
 
-/// Those of the paths that are in a folder, relative to it.
+/// Returns the paths inside a folder, relative to it.
 pub(crate) fn inside<'p>(paths: &'p [String], root: &str) -> impl Iterator<Item = &'p str> {
     paths.iter().filter_map(move |path| relative(path, root))
 }
 
-/// The folder of a path, empty for the root.
+/// Returns the folder of a path, empty for the root.
 pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -22,7 +22,7 @@ pub(crate) fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// The files that a call wrote, once it is back.
+/// Returns the files that a finished call wrote.
 pub(crate) fn written(event: &Event) -> &[String] {
     match &event.kind {
         EventKind::PostTool(result) if result.outcome == Outcome::Ok => match &result.call.action {
@@ -33,7 +33,7 @@ pub(crate) fn written(event: &Event) -> &[String] {
     }
 }
 
-/// The files that a call read, once it is back.
+/// Returns the files that a finished call read.
 pub(crate) fn read(event: &Event) -> &[String] {
     match &event.kind {
         EventKind::PostTool(result) if result.outcome == Outcome::Ok => match &result.call.action {

@@ -9,12 +9,12 @@ use crate::world::Footprint;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Everything that is measured on.
+/// The sessions and files that the benchmark uses.
 pub(crate) struct Corpus {
     pub(crate) sessions: Vec<Session>,
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) plans: Vec<Plan>,
-    /// The files that are known of each repository.
+    /// The known files of each repository.
     trees: HashMap<String, BTreeSet<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Corpus {
         repositories.into_iter().filter_map(|name| self.trees.get(name)).flatten().cloned().collect()
     }
 
-    /// What other sessions of the same repositories left.
+    /// Returns the footprints of other sessions in the same repositories.
     pub(crate) fn others(&self, sessions: &[&Session]) -> Vec<&Footprint> {
         let is_other = |other: &&Session| {
             sessions.iter().all(|session| session.name != other.name)
@@ -93,7 +93,7 @@ impl Table {
 }
 
 impl<'a> Row<'a> {
-    /// Empty where there is no such column.
+    /// Returns an empty text if there is no such column.
     pub(crate) fn get(&self, name: &str) -> &'a str {
         let number = self.table.head.iter().position(|head| head == name);
         number.and_then(|number| self.cells.get(number)).map_or("", String::as_str)

@@ -5,16 +5,16 @@ use steadfast_model::{Event, EventKind, PromptOrigin};
 use crate::action::{name, written};
 use crate::scorer::{Scored, Scorer};
 
-/// Endings of what counts as a file in a prompt.
+/// File endings that the rule recognizes in a prompt.
 const ENDINGS: [&str; 11] = ["ts", "js", "tsx", "jsx", "py", "go", "rs", "java", "css", "html", "md"];
 const SCOPE: usize = 5;
-/// The rule looks at so many steps for a file that comes back, so often.
+/// The rule counts how often a file occurs in this many steps.
 const WINDOW: usize = 5;
 const OFTEN: usize = 3;
 const MOST_ESCALATION: i32 = 3;
 
-/// The yardstick of the rule that this score replaces: the scope is what looks like a file in the first prompt, a file
-/// is inside when the one text contains the other, and no scope means that everything is inside.
+/// The yardstick for the rule that this score replaces. The scope is every file name in the first prompt, and a file is
+/// inside if one text contains the other. Without a scope, everything is inside.
 #[derive(Default)]
 pub(crate) struct Document {
     scope: Option<Vec<String>>,
@@ -64,7 +64,7 @@ impl Scorer for Document {
     }
 }
 
-/// What looks like a file.
+/// Returns the words that look like files.
 fn files(text: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '-');
     let words = text.split(|c| !is_part(c)).map(|word| word.trim_end_matches('.'));

@@ -12,7 +12,7 @@ use crate::refiner::refined;
 use crate::scorer::{Scored, Scorer, Start};
 use crate::world::World as Corpus;
 
-/// What can be switched off.
+/// The signals that can be switched off.
 pub(crate) const SIGNALS: [&str; 13] = [
     "named",
     "words",
@@ -45,7 +45,7 @@ const ALL: [Signal; 13] = [
     Signal::Content,
 ];
 
-/// Other sessions that wrote both files, before that says anything. There are fewer of them than commits.
+/// The least number of other sessions that wrote both files. There are fewer sessions than commits.
 const OFTEN: usize = 2;
 
 /// The score itself: the pipeline of a hook, with the facts that a transcript has.
@@ -54,11 +54,11 @@ pub(crate) struct Engine<'a> {
     without: Vec<Signal>,
     fit: Fit,
     session: Option<State>,
-    /// Whether the command is asked that is measured.
+    /// The measured command of `drift.refine` runs.
     refines: bool,
 }
 
-/// A session with what other sessions of its folder tell, and what it recorded last.
+/// A session, the data of other sessions in its folder, and its last record.
 struct Session<'s, 'a> {
     engine: &'s Engine<'a>,
     state: State,
@@ -76,7 +76,7 @@ impl<'a> Engine<'a> {
         Self { refines: true, ..self }
     }
 
-    /// The command's answer to a prompt, as if it came before anything else happened.
+    /// Returns the command's answer to a prompt, as if it arrived before any other event.
     fn refinement(&self, state: &State, event: &Event, effects: &[Effect]) -> Option<Event> {
         let asked = effects.iter().find_map(|effect| match effect {
             Effect::Refine { prompt } => Some(*prompt),
@@ -98,7 +98,7 @@ impl World for Session<'_, '_> {
         self.state.clone()
     }
 
-    /// The facts of a hook that a transcript can stand in for: what other sessions wrote together.
+    /// Returns the facts that a transcript can provide: the files that other sessions wrote together.
     fn look(&self, needs: Needs, before: &State, event: &ParsedEvent<'_>, seen: Facts) -> Facts {
         if !needs.neighbours {
             return seen;
@@ -115,7 +115,7 @@ impl World for Session<'_, '_> {
         Facts { neighbours: neighbours.collect(), ..seen }
     }
 
-    /// Where signals are left out, the score is made again without them.
+    /// If signals are switched off, the score is computed again without them.
     fn record(
         &mut self,
         before: State,

@@ -5,8 +5,8 @@ use steadfast_model::Event;
 use crate::action::{folder, inside, read, written};
 use crate::scorer::{Scored, Scorer, Start};
 
-/// The yardstick that asks one thing: was this folder touched before, read or written? The first write is free, and
-/// what was touched is known from then on.
+/// The yardstick with one question: was this folder read or written before? The first write is free, and each touched
+/// folder is known from then on.
 pub(crate) struct Folders<'a> {
     root: &'a str,
     known: HashSet<String>,

@@ -1,4 +1,4 @@
-//! One repository is left out at a time: what was fitted on the others is judged on it.
+//! Cross-validation: each repository is left out once, and the constants fitted on the others are judged on it.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ use crate::world::World;
 
 /// Writes on both sides of the cut.
 const WRITES: [usize; 2] = [5, 2];
-/// A correction is in time within so many writes.
+/// A correction is in time within this number of writes.
 const IN_TIME: usize = 3;
-/// What the two constants of the words are chosen from.
+/// The candidates for the two constants of the words.
 const USUAL: [u8; 3] = [80, 85, 90];
 const WEIGHTS: [u8; 3] = [4, 6, 8];
-/// More corrections than that per 1,000 quiet actions are not chosen, if there is anything else.
+/// The highest accepted number of corrections per 1,000 quiet actions, if any candidate is below it.
 const CORRECTIONS: f64 = 3.0;
 
-/// What one variant does in every case, so that any of them can be left out.
+/// The results of one variant in every case, so that any case can be left out.
 struct Outcome<'c> {
     fit: Fit,
     /// For both numbers of writes.
@@ -40,7 +40,7 @@ struct Case<'c> {
     in_time: bool,
 }
 
-/// A session in which nobody minded anything.
+/// A session without a complaint of its human.
 struct Day<'c> {
     repository: &'c str,
     actions: usize,
@@ -75,12 +75,12 @@ impl<'c> Outcome<'c> {
     }
 }
 
-/// Asked of the repositories of a case, its session's and its partner's.
+/// Decides from the repositories of a case: its session's and its partner's.
 type Belongs<'b> = dyn Fn(&str, &str) -> bool + 'b;
-/// An outcome, with the cases of it that count.
+/// An outcome, and its selected cases.
 type Part<'a, 'b> = (&'a Outcome<'a>, &'b Belongs<'b>);
 
-/// The cases of some outcomes, each with the repositories that are looked at.
+/// The figures of the selected cases.
 struct Figures {
     /// For both numbers of writes: the same repository, another.
     area: [[f64; 2]; 2],
@@ -127,7 +127,7 @@ impl Figures {
         }
     }
 
-    /// What the constants are chosen by: told apart, and in time, without being loud.
+    /// Returns the value to maximize: good separation and timely corrections with few false alarms.
     fn worth(&self) -> f64 {
         let areas: f64 = self.area.iter().flatten().filter(|area| area.is_finite()).sum();
         let in_time: f64 = self.in_time.iter().flatten().map(|share| share.ratio()).filter(|r| r.is_finite()).sum();
@@ -165,7 +165,7 @@ fn told(fit: Fit) -> String {
     format!("{}, {}", fit.usual, fit.weight)
 }
 
-/// The figures of repositories that the constants were not fitted on, beside those of all of them.
+/// Prints the figures of repositories that the constants were not fitted on, beside those of all repositories.
 pub(crate) fn print(corpus: &Corpus, kind: &Kind) {
     let grafts = WRITES.map(|writes| grafts_of(corpus, writes));
     let of = |variant: Variant<'_>| Outcome::of(corpus, &grafts, kind, variant);

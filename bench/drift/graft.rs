@@ -12,31 +12,31 @@ use crate::scorer::{Start, Step, Variant, steps};
 use crate::session::{Half, Session};
 use crate::world::World;
 
-/// Writes that both parts of a session need to be cut in two.
+/// The number of writes in each part of a session that is cut in two.
 const WRITES: usize = 5;
-/// Partners of each session, of each kind.
+/// The number of partners of each kind per session.
 const PARTNERS: usize = 4;
 const SEED: u64 = 20_260_301;
 
-/// Where the tail is from.
+/// The origin of the tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum From {
-    /// The session itself goes on, with what its human said.
+    /// The session itself continues, including its human's prompts.
     Untouched,
-    /// The session itself goes on, and nobody says a word: what a scorer must not take for a graft.
+    /// The session itself continues without its human's prompts. A scorer must not mistake it for a graft.
     Silent,
     SameRepository,
     OtherRepository,
 }
 
-/// A session that goes on as another one did, with nobody who asked for it.
+/// A session that continues with the steps of another one, which its human did not request.
 pub(crate) struct Graft<'c> {
     pub(crate) base: &'c Session,
     pub(crate) donor: &'c Session,
     pub(crate) from: From,
 }
 
-/// The cases, always the same ones. A session and its partner are of the same half.
+/// Returns the cases, always the same ones. A session and its partner are in the same half.
 pub(crate) fn grafts(corpus: &Corpus) -> Vec<Graft<'_>> {
     grafts_of(corpus, WRITES)
 }
@@ -101,8 +101,8 @@ impl fmt::Display for Graft<'_> {
     }
 }
 
-/// Of the files that are written behind the cut, the share whose folder was touched before it. No scorer can ask that,
-/// as nobody tells it where the cut is; it says how far apart the cases are.
+/// Returns the share of files written after the cut whose folder was touched before it. A scorer cannot compute it,
+/// since it does not know the cut. It shows how far apart the cases are.
 pub(crate) fn oracle(grafts: &[Graft<'_>]) -> [[f64; 2]; 2] {
     let share = |graft: &Graft<'_>| {
         let before = graft.base.events[..cut(graft.base)].iter().flat_map(|event| [read(event), written(event)]);
@@ -119,16 +119,16 @@ pub(crate) fn oracle(grafts: &[Graft<'_>]) -> [[f64; 2]; 2] {
         .map(|from| Half::BOTH.map(|half| area(&shares(from, half), &shares(From::Untouched, half))))
 }
 
-/// What was said after the cut.
+/// The scores after the cut.
 pub(crate) struct Told {
     from: From,
     half: Half,
     pub(crate) mean: f64,
-    /// The number of the writing action that was the first to be corrected.
+    /// The index of the first corrected write.
     pub(crate) first: Option<usize>,
 }
 
-/// Behind the write in the middle.
+/// Returns the index after the middle write.
 fn cut(session: &Session) -> usize {
     let writes = session.writes();
     writes.get(writes.len() / 2 - 1).map_or(session.events.len(), |at| at + 1)
@@ -139,7 +139,7 @@ fn is_work(kind: &EventKind) -> bool {
     matches!(kind, PreTool(_) | PostTool(_) | SubagentStart | SubagentStop(_))
 }
 
-/// Of what was scored. Who says nothing has nothing against it.
+/// Returns the mean of the scored steps. Without a score it is the best value.
 fn mean(steps: &[Step]) -> f64 {
     let scores: Vec<f64> = steps.iter().filter_map(|step| step.scored).map(|scored| scored.score).collect();
     if scores.is_empty() { 10.0 } else { scores.iter().sum::<f64>() / scores.len() as f64 }
@@ -150,17 +150,17 @@ fn first_correction(steps: &[Step]) -> Option<usize> {
     Some(steps[..=at].iter().filter(|step| step.writes).count().max(1))
 }
 
-/// Of both halves.
+/// The results for both halves.
 pub(crate) struct Grafted {
     pub(crate) same: [Against; 2],
     pub(crate) other: [Against; 2],
-    /// Untouched sessions that are corrected behind the cut.
+    /// Untouched sessions with a correction after the cut.
     pub(crate) untouched: [Share; 2],
 }
 
 pub(crate) struct Against {
     pub(crate) area: f64,
-    /// The same, against sessions that went on in silence.
+    /// The same, compared with sessions that continued without prompts.
     pub(crate) silent: f64,
     pub(crate) first: Option<usize>,
     pub(crate) corrected: Share,

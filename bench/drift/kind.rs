@@ -4,10 +4,10 @@ use crate::folder::Folders;
 use crate::scorer::{Scorer, Start};
 use crate::settled::{SIGNALS, Settled};
 
-/// A scorer that is compared.
+/// A scorer in the comparison.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// What can be switched off in it, by name: a row of the ablation each.
+    /// The names of its signals that can be switched off. Each is a row of the ablation.
     pub(crate) signals: &'static [&'static str],
     pub(crate) make: for<'a> fn(&Start<'a>) -> Box<dyn Scorer + 'a>,
 }
@@ -20,7 +20,7 @@ pub(crate) const KINDS: [Kind; 4] = [
     Kind { name: "drift", signals: &engine::SIGNALS, make: |start| Box::new(Engine::new(start)) },
 ];
 
-/// Ours as it is, and with the command that is measured.
+/// Our score, without and with the measured command.
 pub(crate) const REFINED: [Kind; 2] = [
     Kind { name: "drift", signals: &[], make: |start| Box::new(Engine::new(start)) },
     Kind { name: "drift, refined", signals: &[], make: |start| Box::new(Engine::new(start).refined()) },

@@ -1,10 +1,9 @@
-//! How well a drift score tells work that was asked for from work that was not, on sessions that really were.
+//! Measures how well a drift score separates requested work from other work, on real sessions.
 //!
 //! `cargo xtask bench drift` runs it with the folder of the transcripts, the folder of the labels and the index. Every
-//! case is run at one threshold, the scorer's own: [`quiet`] sessions, [`graft`]s, [`refusal`]s, [`plan`]s. Half of the
-//! sessions are there to tune with, the other half is held back; both are shown. [`folds`] leaves out one repository at a
-//! time. What a scorer has to be is in
-//! [`scorer`]; the scorers that are compared, and the signals that are switched off one by one, are in [`kind`].
+//! case uses the scorer's own threshold: [`quiet`] sessions, [`graft`]s, [`refusal`]s, [`plan`]s. Half of the sessions
+//! are for tuning, the other half is held back; the report shows both. [`folds`] leaves out one repository at a time.
+//! [`scorer`] defines a scorer; [`kind`] lists the compared scorers and the signals that are switched off one by one.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is the result")]
 
 mod action;
@@ -59,7 +58,7 @@ fn main() -> ExitCode {
             KINDS.iter().rev().take(1).for_each(|kind| folds::print(&corpus, kind));
         }
         ["--folds"] => KINDS.iter().rev().take(1).for_each(|kind| folds::print(&corpus, kind)),
-        // The last is ours; those before are yardsticks.
+        // The last scorer is ours; the others are yardsticks.
         ["--worst"] => KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind)),
         ["--refine", command] => {
             refiner::measure((*command).to_owned());

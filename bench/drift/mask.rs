@@ -1,23 +1,22 @@
 use steadfast_model::hashed_words;
 
-/// What stands for the folder of every session.
+/// The replacement for the folder of every session.
 pub(crate) const ROOT: &str = "/repo";
 const NAME: &str = "project";
 const HOMES: [&str; 2] = ["/Users/", "/home/"];
-/// What owners add to the name of their product.
+/// Endings that owners add to the name of their product.
 const ENDINGS: [&str; 3] = ["io", "hub", "hq"];
 
-/// Makes the texts of all sessions look as if they were of one folder, one user and one repository: a graft must not be
-/// told by a name.
+/// Replaces the names of folder, user and repository in all sessions, so that no name reveals a graft.
 pub(crate) struct Mask {
     root: String,
     names: Vec<String>,
-    /// The words of the names, which contents have as numbers.
+    /// Hashes of the words of the names, because contents have only hashes.
     words: Vec<u32>,
 }
 
 impl Mask {
-    /// For a session in `root` of `owner/name`.
+    /// Returns the mask for a session in `root` of `owner/name`.
     pub(crate) fn new(root: &str, repository: &str) -> Self {
         let (owner, name) = repository.split_once('/').unwrap_or(("", repository));
         let folder = root.rsplit('/').next().unwrap_or_default();
@@ -35,7 +34,7 @@ impl Mask {
         Self { root: root.to_owned(), names, words }
     }
 
-    /// Whether a word is of a name.
+    /// Returns true if the word belongs to a name.
     pub(crate) fn hides(&self, word: u32) -> bool {
         self.words.contains(&word)
     }
@@ -52,7 +51,7 @@ impl Mask {
     }
 }
 
-/// `/Users/anna/x` as `/home/user/x`.
+/// Replaces `/Users/anna/x` with `/home/user/x`.
 fn users(text: &str, home: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -64,7 +63,7 @@ fn users(text: &str, home: &str) -> String {
     out + rest
 }
 
-/// Upper and lower case are the same.
+/// Ignores upper and lower case.
 fn replace(text: &str, what: &str, with: &str, ends: impl Fn(Option<char>) -> bool) -> String {
     if what.is_empty() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-/// The chance that a graft is scored lower than work that is what it was: the area under the ROC curve. A tie is half.
+/// Returns the area under the ROC curve: the chance that a graft scores lower than untouched work. A tie counts half.
 pub(crate) fn area(grafts: &[f64], untouched: &[f64]) -> f64 {
     let win = |graft: f64, whole: f64| {
         if (graft - whole).abs() < 1e-9 { 0.5 } else { f64::from(u8::from(graft < whole)) }
@@ -13,7 +13,7 @@ pub(crate) fn median(mut numbers: Vec<Option<usize>>) -> Option<usize> {
     numbers.get(numbers.len() / 2).copied().flatten()
 }
 
-/// Some of many, and how many.
+/// A share of cases, and its size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Share {
     pub(crate) some: usize,
@@ -35,7 +35,7 @@ impl Share {
     }
 }
 
-/// Always the same dice: two runs differ by the scorer alone.
+/// Random numbers from a fixed seed, so that two runs differ only by the scorer.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

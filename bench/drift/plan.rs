@@ -14,19 +14,19 @@ use crate::scorer::{Start, Variant, steps};
 use crate::session::Half;
 use crate::world::{Footprint, World};
 
-/// From here on nothing is said of a file.
+/// Scores from here on are no alarm.
 const ON_COURSE: f64 = 8.0;
 
-/// The files that a plan declared, and those that were committed for it.
+/// The files that a plan declared, and the files committed for it.
 ///
-/// Two things are asked of a scorer that is told the declared files and then sees the committed ones written:
+/// The scorer receives the declared files and then sees the committed ones as writes. There are two questions:
 ///
-/// - does it say *undeclared* of what was not declared? The list itself answers that without a fault, and a scorer that
-///   knows which files belong together must do worse: it keeps silent about an index, a lock file, a test.
-/// - does it say so of what was really a departure? For that the plan's own report is asked, which lists what had to be
-///   done besides: an undeclared file is a departure where that report names it. A report names few files, and some
-///   plans were departed from without a word, so precision is low for everyone; what counts is how it changes when
-///   signals are switched off, and what recall that costs.
+/// - Does it report files that were not declared? The list itself answers that without an error. A scorer that knows
+///   which files belong together must do worse, since it accepts an index, a lock file or a test.
+/// - Does it report real departures from the plan? The plan's own report lists the additional work: an undeclared file
+///   is a departure if that report names it. A report names few files, and some plans do not mention their departures,
+///   so the precision is low for every scorer. The interesting numbers are how precision and recall change when signals
+///   are switched off.
 pub(crate) struct Plan {
     half: Half,
     declared: Vec<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans for which commits were found.
+    /// Returns the plans with known commits.
     pub(crate) fn read(table: &Table) -> Vec<Self> {
         let list = |text: &str| text.split('|').filter(|file| !file.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let plans = table.rows().map(|row| {
@@ -89,12 +89,12 @@ impl Plan {
     }
 }
 
-/// What was said of files, in both halves.
+/// The reported files, in both halves.
 #[derive(Default)]
 pub(crate) struct Planned {
-    /// Of what was spoken of, what was not declared; of what was not declared, what was spoken of.
+    /// The precision and recall for undeclared files.
     pub(crate) undeclared: [Hits; 2],
-    /// The same for what the plan's report calls a departure.
+    /// The same for departures in the plan's report.
     pub(crate) reported: [Hits; 2],
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn planned(corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Pla
     planned
 }
 
-/// The list itself as a rule: what is not on it is spoken of.
+/// Scores the list itself as a rule: it reports every file that is not on it.
 pub(crate) fn listed(corpus: &Corpus) -> Planned {
     let mut planned = Planned::default();
     for plan in &corpus.plans {

@@ -8,8 +8,8 @@ use crate::scorer::{Start, Variant, timed};
 use crate::session::Session;
 use crate::world::World;
 
-/// Sessions in which no human stopped, refused or complained: what is corrected there is a false alarm, or drift that
-/// nobody minded. Every correction of an action counts against all actions, reads among them.
+/// Sessions in which no human stopped, refused or complained. A correction there is a false alarm, or drift that the
+/// human accepted. The rate is corrections per action, including reads.
 pub(crate) struct Quiet {
     pub(crate) corrected: [Share; 2],
     /// Sessions with a correction.

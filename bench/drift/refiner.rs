@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use steadfast_engine::goal::in_tree;
 use steadfast_model::{Goal, GoalWord};
 
-/// The command of `drift.refine` that is measured, if one is.
+/// The measured command of `drift.refine`, if any.
 static COMMAND: OnceLock<String> = OnceLock::new();
 
 pub(crate) fn measure(command: String) {
@@ -18,12 +18,12 @@ pub(crate) fn measure(command: String) {
 }
 
 thread_local! {
-    /// What was said to what: a prompt is in many cases, and a model may be slow and dear.
+    /// The answers by prompt: a prompt occurs in many cases, and a model can be slow and expensive.
     static SAID: RefCell<HashMap<String, Value>> = RefCell::default();
 }
 
-/// What the command adds to a goal. A transcript has no tree: the command is started in a folder with the files that
-/// sessions of the repository touched, all of them empty.
+/// Returns the command's additions to a goal. A transcript has no tree, so the command runs in a folder with empty
+/// files: those that sessions of the repository touched.
 pub(crate) fn refined(text: &str, goal: &Goal, prompt: u64, tree: &BTreeSet<String>) -> Option<GoalWord> {
     let command = COMMAND.get()?;
     let told = json!({"prompt": text, "goal": goal.text, "scope": goal.scope}).to_string();
@@ -42,7 +42,7 @@ pub(crate) fn refined(text: &str, goal: &Goal, prompt: u64, tree: &BTreeSet<Stri
     Some(GoalWord::Refined { prompt, goal: goal.text.clone(), scope, keywords: texts("keywords") })
 }
 
-/// Whatever goes wrong is an answer that says nothing, as in a session.
+/// Every failure counts as an empty answer, as in a session.
 #[expect(clippy::disallowed_methods, reason = "the command is what is measured")]
 fn ask(command: &str, told: &str, tree: &BTreeSet<String>) -> Option<Value> {
     let folder = std::env::temp_dir().join(format!("steadfast-drift-bench-{}", std::process::id()));
@@ -54,7 +54,7 @@ fn ask(command: &str, told: &str, tree: &BTreeSet<String>) -> Option<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .ok()?;
-    // One that does not read it says what it says.
+    // A command may ignore its input.
     let _ = child.stdin.take()?.write_all(told.as_bytes());
     let output = child.wait_with_output().ok()?;
     let _ = fs::remove_dir_all(&folder);
@@ -66,7 +66,7 @@ fn lay_out(folder: &Path, tree: &BTreeSet<String>) -> std::io::Result<()> {
     for file in tree.iter().map(PathBuf::from) {
         if file.components().all(|part| matches!(part, Component::Normal(_))) {
             let file = folder.join(file);
-            // A name that is a file here and a folder there is left out.
+            // A name that is a file in one session and a folder in another is left out.
             let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, ""));
         }
     }

@@ -13,16 +13,16 @@ use crate::scorer::{Start, Variant, steps};
 use crate::session::Session;
 use crate::world::World;
 
-/// Why each call was refused, as read by hand from the human's words before there was a score. The hash is the first 16
-/// digits of SHA-256 over `transcript`, a tab and `line_idx`.
+/// The reason of each refusal, classified by hand from the human's words before the score existed. The hash is the
+/// first 16 digits of SHA-256 over `transcript`, a tab and `line_idx`.
 const LABELS: &str = include_str!("rejections.tsv");
 
 /// A call that a human refused.
 pub(crate) struct Refusal {
-    /// Its session, by number.
+    /// The index of its session.
     session: usize,
     call: String,
-    /// The words name scope or a constraint.
+    /// The human's words name scope or a constraint.
     pub(crate) counts: bool,
 }
 
@@ -50,7 +50,7 @@ fn key(name: &str, line: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The call that the row of a transcript is the result of.
+/// Returns the call of a result row in a transcript.
 fn call(file: &Path, line: usize) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let row: serde_json::Value = serde_json::from_str(text.lines().nth(line)?).ok()?;
@@ -58,13 +58,13 @@ fn call(file: &Path, line: usize) -> Option<String> {
     results.iter().find_map(|result| result.get("tool_use_id")?.as_str().map(str::to_owned))
 }
 
-/// What was said of calls that a human refused, and of those that they let pass in the same sessions.
+/// The scores of refused calls, and of accepted calls in the same sessions.
 pub(crate) struct Refused {
-    /// Where the words name scope or a constraint: the aim.
+    /// Refusals whose words name scope or a constraint. The score should detect these.
     pub(crate) named: [Share; 2],
-    /// Where they say something else or nothing.
+    /// Other refusals.
     pub(crate) other: [Share; 2],
-    /// Writes and commands that were let pass.
+    /// Accepted writes and commands.
     pub(crate) accepted: [Share; 2],
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn refused(corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Ref
     refused
 }
 
-/// The session up to a call, which then comes back as if nobody had minded: a scorer that speaks after the action must
-/// not read the human's words first.
+/// Returns the session up to a call, with an ordinary result for that call. A scorer that works after the action must
+/// not read the human's refusal first.
 fn until(events: &[Event], id: &str) -> Option<Vec<Event>> {
     let is_it = |event: &Event| matches!(&event.kind, EventKind::PreTool(call) if is_named(call, id));
     let at = events.iter().position(is_it)?;

@@ -9,7 +9,7 @@ use crate::quiet::{Quiet, quiet, quiet_sessions};
 use crate::refusal::{Refused, refused};
 use crate::scorer::Variant;
 
-/// What one scorer does in all cases.
+/// The results of one scorer in all cases.
 struct Row {
     name: String,
     quiet: Quiet,
@@ -161,7 +161,7 @@ fn ablation_table(rows: &[Row]) {
     println!();
 }
 
-/// `tune / held`.
+/// Prints both halves as `tune / held`.
 fn both<T>(halves: [T; 2], show: impl Fn(T) -> String) -> String {
     halves.map(show).join(" / ")
 }

@@ -6,36 +6,37 @@ use steadfast_model::{Action, Event, EventKind, Outcome};
 
 use crate::world::World;
 
-/// What is compared: it sees the events of one session, the very ones that a replay folds, and scores actions.
+/// A scorer in the comparison. It receives the events of one session, the same ones that a replay folds, and scores
+/// actions.
 ///
-/// A scorer is made anew for every session. It may speak before a call, after it, or both; the harsher word counts.
+/// Every session has a new scorer. A scorer may judge before a call, after it, or both; the lower score counts.
 pub(crate) trait Scorer {
-    /// `None`: not an action, or one that is free (a read).
+    /// Returns `None` for events that are not actions and for free ones (a read).
     fn event(&mut self, event: &Event) -> Option<Scored>;
 }
 
-/// What a scorer knows when a session begins.
+/// The data that a scorer has at the start of a session.
 #[derive(Clone, Copy)]
 pub(crate) struct Start<'a> {
-    /// The session's folder; every path of a file in it begins so.
+    /// The session's folder, the prefix of every file in it.
     pub(crate) root: &'a str,
     pub(crate) world: World<'a>,
     pub(crate) variant: Variant<'a>,
 }
 
-/// A scorer that is not as it comes.
+/// A scorer with changed settings.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Variant<'a> {
-    /// Signals that are switched off, by name.
+    /// The names of the switched-off signals.
     pub(crate) without: &'a [&'a str],
     pub(crate) fit: Fit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scored {
-    /// 1 to 10; 10 is on course.
+    /// From 1 to 10; 10 is on course.
     pub(crate) score: f64,
-    /// The level is `correct` or worse, or the action is refused.
+    /// The level is at least `correct`, or the action is refused.
     pub(crate) correction: bool,
 }
 
@@ -46,7 +47,7 @@ impl Start<'_> {
 }
 
 impl Scored {
-    /// What a yardstick says, which knows two words.
+    /// The good score of a yardstick, which knows only two scores.
     pub(crate) const FINE: Self = Self { score: 10.0, correction: false };
     pub(crate) const STRANGE: Self = Self { score: 3.0, correction: true };
 
@@ -55,12 +56,12 @@ impl Scored {
     }
 }
 
-/// One call, and what was said of it.
+/// One call and its score.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// The event it began with.
+    /// The index of its first event.
     pub(crate) at: usize,
-    /// It wrote a file, with a tool for that, and came back without an error.
+    /// It wrote a file with a write tool and returned without an error.
     pub(crate) writes: bool,
     pub(crate) scored: Option<Scored>,
 }
@@ -71,12 +72,12 @@ impl Step {
     }
 }
 
-/// A session through a scorer. Events of one call are one step.
+/// Runs a scorer over a session. The events of one call are one step.
 pub(crate) fn steps<'e>(scorer: &mut dyn Scorer, events: impl IntoIterator<Item = &'e Event>) -> Vec<Step> {
     timed(scorer, events, &mut Vec::new())
 }
 
-/// As [`steps`]; every event of a call leaves its time.
+/// As [`steps`], and records the time of every event of a call.
 pub(crate) fn timed<'e>(
     scorer: &mut dyn Scorer,
     events: impl IntoIterator<Item = &'e Event>,

@@ -8,19 +8,19 @@ use crate::action::{inside, read, written};
 use crate::mask::{Mask, ROOT};
 use crate::world::Footprint;
 
-/// Which half of the corpus.
+/// The half of the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
-    /// To tune with.
+    /// For tuning.
     Tune,
-    /// To be judged by.
+    /// For the final judgement.
     Held,
 }
 
 impl Half {
     pub(crate) const BOTH: [Self; 2] = [Self::Tune, Self::Held];
 
-    /// Where it stands in a pair of both.
+    /// Returns the index in a pair of both halves.
     pub(crate) fn column(self) -> usize {
         match self {
             Self::Tune => 0,
@@ -28,25 +28,25 @@ impl Half {
         }
     }
 
-    /// By name, so that it stays where it is when the corpus grows.
+    /// Chooses the half by name, so that it stays the same when the corpus grows.
     pub(crate) fn of(name: &str) -> Self {
         if (fnv([name.as_bytes()]) >> 32).is_multiple_of(2) { Self::Tune } else { Self::Held }
     }
 }
 
-/// A session that was, as a replay would tell it, with its names masked.
+/// A real session as a replay reads it, with masked names.
 pub(crate) struct Session {
     pub(crate) name: String,
     pub(crate) repository: String,
     pub(crate) half: Half,
     pub(crate) events: Vec<Event>,
     pub(crate) footprint: Footprint,
-    /// A human stopped it, refused something or complained.
+    /// The human stopped the agent, refused a call or complained.
     pub(crate) pushback: bool,
 }
 
 impl Session {
-    /// Nothing where the host is not one whose transcripts are read, or nothing was done.
+    /// Returns `None` for an unsupported host and for a session without actions.
     pub(crate) fn read(folder: &Path, name: &str, repository: &str, pushback: &HashSet<String>) -> Option<Self> {
         let path = folder.join(name);
         let told: Vec<Event> = SessionEvents::of(&path, Transcript::open(&path).ok()?)?.collect();
@@ -68,7 +68,7 @@ impl Session {
         self.events.iter().filter(|event| matches!(event.kind, EventKind::PreTool(_))).count()
     }
 
-    /// Where the calls that wrote a file in its folder came back.
+    /// Returns the indexes of successful calls that wrote a file in the session's folder.
     pub(crate) fn writes(&self) -> Vec<usize> {
         let wrote = |(at, event): (usize, &Event)| inside(written(event), ROOT).next().map(|_| at);
         self.events.iter().enumerate().filter_map(wrote).collect()

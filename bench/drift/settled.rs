@@ -5,17 +5,17 @@ use steadfast_model::{Event, EventKind, PromptOrigin};
 use crate::action::{folder, inside, name, read, written};
 use crate::scorer::{Scored, Scorer, Start};
 
-/// What can be switched off.
+/// The signals that can be switched off.
 pub(crate) const SIGNALS: [&str; 3] = ["read", "named", "together"];
-/// Sessions in which a file was written, before it says anything that another one was too.
+/// The least number of other sessions that wrote both files.
 const OFTEN: usize = 2;
 
-/// The strictest yardstick: a folder is known once it was read before the first write that followed a human prompt, or
-/// written without being strange. What was strange stays so until the human speaks again and did not mind.
+/// The strictest yardstick. A folder is known if it was read before the first write after a human prompt, or written
+/// without being strange. A strange folder becomes known if the human's next prompt does not object.
 pub(crate) struct Settled<'a> {
     start: Start<'a>,
     folders: HashSet<String>,
-    /// What was strange since the human spoke.
+    /// The strange folders since the last prompt.
     strange: HashSet<String>,
     files: Vec<String>,
     exploring: bool,
@@ -38,7 +38,7 @@ impl<'a> Settled<'a> {
         }
     }
 
-    /// Others wrote it mostly together with something that was written here.
+    /// Returns true if other sessions usually wrote the file together with a file that was written here.
     fn is_neighbour(&self, file: &str) -> bool {
         let is_one = |own: &String| {
             let (both, all) = self.start.world.together(file, own);

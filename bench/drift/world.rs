@@ -8,11 +8,11 @@ pub(crate) struct Footprint {
     pub(crate) seen: BTreeSet<String>,
 }
 
-/// What is known of the code base besides the session.
+/// The known facts about the code base outside the session.
 ///
-/// The corpus has no repositories, only sessions. Other sessions of the same repository stand in: what they touched is
-/// the tree, what they wrote together is what history changes together. The session itself is never among those that
-/// tell what changes together, and a graft's donor is not either.
+/// The corpus has sessions but no repositories. Other sessions of the same repository replace it: the files they
+/// touched are the tree, and the files they wrote together are the history. The session itself and a graft's donor are
+/// not part of the history.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
     pub(crate) tree: &'a BTreeSet<String>,
@@ -20,7 +20,7 @@ pub(crate) struct World<'a> {
 }
 
 impl World<'_> {
-    /// In how many other sessions both were written, and in how many the first was.
+    /// Returns the number of other sessions that wrote both files, and the number that wrote the first one.
     pub(crate) fn together(&self, file: &str, other: &str) -> (usize, usize) {
         let with = self.others.iter().filter(|session| session.written.contains(file));
         with.fold((0, 0), |(both, all), session| (both + usize::from(session.written.contains(other)), all + 1))

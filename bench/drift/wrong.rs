@@ -10,12 +10,12 @@ use crate::quiet::quiet_sessions;
 use crate::scorer::{Start, Variant, steps};
 use crate::world::World;
 
-/// Of each list.
+/// The limit of entries in each list.
 const SHOWN: usize = 10;
-/// Corrections of one session.
+/// The limit of corrections per session.
 const EACH: usize = 3;
 
-/// Where a scorer is wrong, to be read with the session beside it. Names stay on this terminal.
+/// Prints the errors of a scorer, to be read beside the sessions. The names are printed only on this terminal.
 pub(crate) fn print(corpus: &Corpus, grafts: &[Graft<'_>], kind: &Kind) {
     println!("{}: quiet sessions that are corrected most\n", kind.name);
     let mut quiet: Vec<(usize, String)> = quiet_sessions(corpus)

@@ -1,4 +1,5 @@
-//! Which crate may use which. Cargo refuses circles; this refuses every arrow that is not listed.
+//! The allowed dependencies between the crates. Cargo refuses cycles; this check refuses every dependency that is not
+//! listed.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::process::{cargo, root};
 
-/// Packages of others that must not be found beneath a crate.
+/// External packages that a crate must not contain, even indirectly.
 const FORBIDDEN: [(&str, &[&str]); 15] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
@@ -27,7 +28,7 @@ const FORBIDDEN: [(&str, &[&str]); 15] = [
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
 ];
 
-/// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
+/// Every crate of the product, and the product crates that it may use directly. An unlisted crate fails the check.
 const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
@@ -51,7 +52,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
         &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
     ),
     ("steadfast-sim", &[]),
-    // For tests only: nothing of the product may use it.
+    // Only for tests: no product crate may use it.
     ("steadfast-testkit", &[]),
     (
         "steadfast",
@@ -76,7 +77,7 @@ pub(crate) fn check() -> Result<()> {
     if broken.is_empty() { Ok(()) } else { Err(format!("arrows between the crates: {}", broken.join(", ")).into()) }
 }
 
-/// Where crates and the list of arrows differ.
+/// Returns the differences between the crates and the list.
 fn not_as_listed(arrows: &[(String, Vec<String>)]) -> Vec<String> {
     let mut broken = Vec::new();
     for (package, uses) in arrows {
@@ -93,7 +94,7 @@ fn not_as_listed(arrows: &[(String, Vec<String>)]) -> Vec<String> {
     broken
 }
 
-/// What each crate below `crates/` uses of ours, tests aside.
+/// Returns the product crates that each crate in `crates/` uses, except in tests.
 fn arrows() -> Result<Vec<(String, Vec<String>)>> {
     let mut metadata: Command = cargo(["metadata", "--format-version", "1", "--no-deps"]);
     let output = metadata.output()?;
@@ -119,7 +120,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Every package that is linked into a crate.
+/// Returns every package that is linked into a crate.
 fn beneath(package: &str) -> Result<Vec<String>> {
     let mut tree: Command = cargo(["tree", "--edges", "normal", "--prefix", "none", "--package", package]);
     let output = tree.output()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: libFuzzer on stable Rust. Coverage is asked of LLVM directly; only the sanitizers would need a
+//! `cargo xtask fuzz`: libFuzzer on stable Rust. LLVM provides the coverage; only the sanitizers would require a
 //! nightly compiler.
 
 use std::fs;
@@ -16,7 +16,7 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Clink-dead-code --cfg fuzzing";
 
-/// How the targets are built.
+/// The profile of the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
     /// Unoptimised, for a run that is shorter than an optimised build.
@@ -24,7 +24,7 @@ pub(crate) enum Build {
     Optimised,
 }
 
-/// Runs every target on its corpus, and then for `seconds`; as many at once as there are cores.
+/// Runs every target on its corpus, and then for `seconds`. As many targets run at once as there are cores.
 pub(crate) fn fuzz(seconds: u32, build: Build) -> Result<()> {
     if !tool::has("c++", "g++")? {
         return Ok(());

@@ -1,5 +1,5 @@
-//! How many instructions one hook call takes. Unlike milliseconds this is the same on a busy machine, so it can be kept
-//! in the repository and may not grow unnoticed.
+//! Counts the instructions of one hook call. Unlike milliseconds, the count does not depend on other load. It is in the
+//! repository, so that an increase is noticed.
 
 use std::fs;
 use std::io::Write;
@@ -15,13 +15,13 @@ pub(crate) enum Doing {
     Keep,
 }
 
-/// Where the counts are kept: a line per profile, its name and its count.
+/// The file of the counts: one line per profile, with its name and its count.
 const KEPT: &str = "xtask/instructions.txt";
 
-/// What another C library or compiler may make of the same code.
+/// The difference that another C library or compiler may cause.
 const TOLERANCE: f64 = 0.05;
 
-/// `cargo xtask instructions`: of what people install. `cargo xtask test` compares what the tests build.
+/// `cargo xtask instructions`: counts for the release profile. `cargo xtask test` compares the test profile.
 pub(crate) fn instructions(doing: Doing) -> Result<()> {
     if !tool::has("valgrind", "valgrind")? {
         return Ok(());
@@ -39,7 +39,7 @@ pub(crate) fn instructions(doing: Doing) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a hook call takes more instructions than the kept count of its profile.
+/// Fails if a hook call takes more instructions than the stored count of its profile.
 pub(crate) fn compare(profile: &str, binary: &Path) -> Result<()> {
     let counts = fs::read_to_string(root().join(KEPT))?;
     let kept: u64 = counts
@@ -59,9 +59,9 @@ pub(crate) fn compare(profile: &str, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The call in the middle of a session, as valgrind counts it: the least of three.
+/// Returns valgrind's count for a call in the middle of a session: the lowest of three.
 fn count(binary: &Path) -> Result<u64> {
-    // Long paths cost instructions: always the same length.
+    // Longer paths cost instructions, so the length is always the same.
     let folder = tempfile::Builder::new().prefix("steadfast-count-").rand_bytes(6).tempdir_in("/tmp")?;
     run(Command::new("git").args(["init", "--quiet"]).arg(folder.path()))?;
     fs::create_dir(folder.path().join(".git/steadfast"))?;
@@ -80,7 +80,7 @@ fn count(binary: &Path) -> Result<u64> {
     Ok(least)
 }
 
-/// Calls the hook and returns what went to standard error.
+/// Calls the hook and returns its standard error.
 fn hook(command: &mut Command, cwd: &Path, call: u32) -> Result<String> {
     let payload = serde_json::json!({
         "session_id": "4b7b445b-fd4d-46f8-bafa-bd91699a39bb",

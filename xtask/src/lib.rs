@@ -1,4 +1,4 @@
-//! What `xtask`, `xtask-package` and `xtask-product` share.
+//! The shared code of `xtask`, `xtask-package` and `xtask-product`.
 
 #![expect(clippy::print_stderr, reason = "chores talk")]
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]

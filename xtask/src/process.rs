@@ -1,4 +1,4 @@
-//! Running other programs, loudly.
+//! Running other programs with visible output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,31 +26,31 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     command
 }
 
-/// Builds the binary in a profile and says where it is.
+/// Builds the binary in a profile and returns its path.
 pub fn build(profile: &str) -> Result<PathBuf> {
     run(&mut cargo(["build", "--quiet", "--package", "steadfast", "--profile", profile]))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target().join(triple()?).join(folder).join("steadfast"))
 }
 
-/// Where cargo builds.
+/// Returns cargo's target folder.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The target's name. The workspace names its target, so there is one folder more than usual.
+/// Returns the target's name. Cargo adds a folder of this name, because the workspace names its target.
 pub fn triple() -> Result<String> {
     let said = String::from_utf8(Command::new("rustc").arg("-vV").output()?.stdout)?;
     let triple = said.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
     Ok(triple.to_owned())
 }
 
-/// Ends a process that a test left behind.
+/// Ends a leftover process of a test.
 pub fn kill(pid: u32) {
     let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
 }
 
-/// Ends a process and what it started in its group.
+/// Ends a process and its group.
 pub fn kill_group(leader: u32) {
     let _ = Command::new("kill").args(["-9", "--", &format!("-{leader}")]).status();
 }

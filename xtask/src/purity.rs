@@ -1,5 +1,5 @@
-//! What the pure crates leave alone: files, network, environment, processes, clock and waiting. Clippy can forbid functions
-//! one by one only, and `std::fs` alone has dozens, so this looks for the names in the source.
+//! Forbids effects in the pure crates: files, network, environment, processes, clock and waiting. Clippy can only
+//! forbid single functions, and `std::fs` alone has dozens, so this check searches the source for the names.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ const PURE: [&str; 7] = ["text", "words", "model", "redact", "shell", "engine", 
 /// Modules of `std` with effects.
 const MODULES: [&str; 6] = ["fs", "net", "os", "env", "process", "thread"];
 
-/// Types and functions with effects, wherever they come from.
+/// Types and functions with effects, from any module.
 const NAMES: [&str; 3] = ["SystemTime", "UNIX_EPOCH", "Instant"];
 
 pub(crate) fn check() -> Result<()> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Result;
 
-/// In CI everything has to run.
+/// Returns true in CI, where every part must run.
 pub fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
@@ -18,7 +18,7 @@ pub fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every reason once, with the number of tests or stages it kept from running.
+/// Returns every reason once, with the number of skipped tests or stages.
 pub fn counted(skips: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(skips).unwrap_or_default();
     let mut reasons: Vec<(usize, String)> = Vec::new();

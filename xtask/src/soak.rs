@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: the loops that are too long for every day.
+//! `cargo xtask soak`: the loops that take too long for daily use.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the one command.
+//! `cargo xtask test`: runs all tests and checks.
 
 mod leftovers;
 mod outcome;
@@ -21,11 +21,11 @@ const FUZZ_SECONDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// No real hosts and no fuzzing, for the inner loop.
+    /// Without real hosts and fuzzing, for quick feedback.
     Quick,
     /// The newest version of each host.
     Usual,
-    /// Older versions too: a third of the time that hosts take, for CI.
+    /// Older versions too, for CI. They take a third of the time of all host tests.
     OlderHosts,
 }
 
@@ -77,8 +77,8 @@ fn left_out(extent: Extent) -> Vec<&'static str> {
     Agent::ALL.into_iter().filter(|agent| !extent.has(*agent)).map(Agent::name).collect()
 }
 
-/// On the binary that the tests use: another profile would be another build.
+/// Counts on the binary of the tests, since another profile would need another build.
 fn count(binary: &Path) -> Result<()> {
-    // That it is missing was recorded when it could not be installed.
+    // If it is missing, the installation has already recorded the skip.
     if tool::is_here("valgrind") { instructions::compare("dev", binary) } else { Ok(()) }
 }

@@ -1,12 +1,12 @@
-//! Programs that chores need beside Rust and git. They are installed by package name.
+//! Additional programs that chores require, besides Rust and git. They are installed by package name.
 
 use std::process::{Command, Stdio};
 
 use crate::{Result, skip};
 
-/// Whether a program is on this machine.
+/// Returns true if the program is on this machine.
 pub fn is_here(program: &str) -> bool {
-    // Not all of them know `--version`; that one can be started is enough.
+    // Not all programs support `--version`. It is enough that the program starts.
     Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
@@ -16,13 +16,13 @@ pub fn is_here(program: &str) -> bool {
         .is_ok()
 }
 
-/// Installs a program if it is missing, from a package or several, separated by blanks. The error says why there is none.
+/// Installs a program if it is missing, from one or more packages, separated by blanks. The error has the reason.
 pub fn provide(program: &str, package: &str) -> std::result::Result<(), String> {
     if is_here(program) {
         return Ok(());
     }
     eprintln!("`{program}` is missing; installing the package {package}");
-    // The lists of a fresh machine are empty.
+    // A new machine has no package lists.
     let _ = apt(&["update", "-qq"]);
     let packages = package.split_whitespace();
     let _ =
@@ -33,7 +33,7 @@ pub fn provide(program: &str, package: &str) -> std::result::Result<(), String> 
     Err(format!("`{program}` is missing, and the package {package} cannot be installed"))
 }
 
-/// Whether a chore can use a program, after trying to install it. In CI a missing one is a failure.
+/// Returns true if a chore can use a program, after an attempt to install it. In CI a missing program is a failure.
 pub fn has(program: &str, package: &str) -> Result<bool> {
     match provide(program, package) {
         Ok(()) => Ok(true),

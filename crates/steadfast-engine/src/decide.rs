@@ -66,7 +66,7 @@ impl ParsedEvent<'_> {
             let judgement = policy.judge(&state, event, facts);
             let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
             decision.changes.extend(judgement.changes);
-            decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
+            decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_forbidden_in(mode)));
             if let Some(aside) = judgement.aside {
                 decision.answer.add(apply_mode(Verdict::Context(aside), mode), policy.direction());
             }

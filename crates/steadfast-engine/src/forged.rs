@@ -6,7 +6,7 @@ use crate::PolicyDecision;
 
 /// Records a forged event. The sender gets no answer.
 pub(crate) fn record(forged: &Forged) -> PolicyDecision {
-    let told = forged.told();
+    let told = forged.describe();
     let opinion =
         PolicyOpinion { policy: PolicyName::Integrity, mode: Mode::Enforce, verdict: Verdict::Note(told.clone()) };
     PolicyDecision { opinions: vec![opinion], changes: vec![Change::Forged(told)], ..PolicyDecision::default() }

@@ -253,14 +253,14 @@ pub(crate) fn unproven_item(state: &State, told: &ItemTold) -> Option<ListItem> 
         Some(known) => ListItem { check: known.check.clone().or_else(|| told.item.check.clone()), ..known.clone() },
         None => told.item.clone(),
     };
-    Some(item).filter(ListItem::wants_evidence)
+    Some(item).filter(ListItem::needs_evidence)
 }
 
 /// Returns the items that a call would complete although their checks have not passed.
 pub(crate) fn unproven(state: &State, call: &ListCall) -> Vec<ListItem> {
     let none = HostList::default();
     let ours = state.list.as_deref().unwrap_or(&none);
-    let completes = |item: &&ListItem| item.is_open() && item.wants_evidence();
+    let completes = |item: &&ListItem| item.is_open() && item.needs_evidence();
     match call {
         ListCall::Edit(ListEdit { id, status: Some(ListStatus::Completed), .. }) => {
             ours.find(id).filter(completes).cloned().into_iter().collect()

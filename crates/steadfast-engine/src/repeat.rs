@@ -62,7 +62,7 @@ fn is_subagents(event: &Event) -> bool {
 }
 
 fn held<'a>(state: &'a State, event: &Event) -> Option<&'a SubagentTasks> {
-    state.held_by(&event.agent.as_ref()?.id)
+    state.tasks_of(&event.agent.as_ref()?.id)
 }
 
 fn tool_key(event: &Event) -> Option<u64> {

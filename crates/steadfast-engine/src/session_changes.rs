@@ -131,7 +131,7 @@ pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &PolicyDecision) ->
     if ends || stops {
         effects.push(Effect::DropClaims);
     }
-    if ends || decision.effects.iter().any(Effect::is_ledgers) {
+    if ends || decision.effects.iter().any(Effect::is_applied_by_ledger) {
         effects.push(Effect::DrainJournal { over_bytes: 0 });
     } else if stops {
         effects.push(Effect::DrainJournal { over_bytes: LONG_JOURNAL });

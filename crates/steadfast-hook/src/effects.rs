@@ -23,7 +23,7 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
             effect => carry_out_one(checkout, event, effect),
         };
         if let Err(error) = done {
-            checkout.log(event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
+            checkout.log(event.at, &format!("session {}: {}: {error}", event.session, effect.failure()));
         }
     }
     if let Err(error) = restoring.finish(checkout.place) {

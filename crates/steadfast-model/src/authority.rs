@@ -1,34 +1,33 @@
-//! Who may run which command. One table: the command line asks it before a command runs, the pre-tool hook before an
-//! agent's call runs, and the help and the lists in the documents are generated from it.
+//! The commands that only a human may run. The command line reads this table before a command runs, the pre-tool hook
+//! before an agent's call runs. The help and the lists in the documents are generated from it.
 
-/// Who may run a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authority {
     /// Refused inside an agent's tool call.
     Human,
-    /// Allowed for agents, too.
+    /// Also allowed for agents.
     Either,
 }
 
-/// A line per command: who may run it, and its words. A flag that only a human may set has a line of its own.
+/// One line per command: `human` or `either`, then its words. A flag that only a human may set has its own line.
 const COMMANDS: &str = include_str!("commands.txt");
 
-/// Every command by its words, with who may run it.
+/// Returns the words of every command and who may run it.
 pub fn commands() -> impl Iterator<Item = (&'static str, Authority)> {
     let either = |line: &'static str| line.strip_prefix("either ").map(|words| (words, Authority::Either));
     let human = |line: &'static str| line.strip_prefix("human ").map(|words| (words, Authority::Human));
     COMMANDS.lines().filter_map(move |line| human(line).or_else(|| either(line)))
 }
 
-/// The commands that are refused inside an agent's call, in the order of the table.
+/// Returns the commands that are refused inside an agent's call, in the order of the table.
 pub fn human_commands() -> impl Iterator<Item = &'static str> {
     commands().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| command)
 }
 
-/// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
+/// Returns the human-only command that these words call, if any. `words` are the arguments of `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let words: Vec<&str> = words.into_iter().collect();
-    // Help is printed, and nothing is run.
+    // With `--help` the command only prints its help.
     if words.iter().take_while(|word| **word != "--").any(|word| matches!(*word, "--help" | "-h")) {
         return None;
     }

@@ -1,38 +1,39 @@
 use serde::{Deserialize, Serialize};
 
-/// What proves a task done. A task without one can only be claimed.
+/// The proof that a task is done. A task without a check can only be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     /// A command line that exits with 0.
     Command {
         command: String,
-        /// What the author expects to see, in words. Shown, never judged.
+        /// The expected result in the author's words. Shown to reviewers, never evaluated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         criteria: Option<String>,
     },
-    /// Its files changed since it was started: the check itself belongs to a later link of its chain.
+    /// The task's files changed since it was started. A later task of its chain runs the real check.
     Changed,
-    /// Its files are there, and changed since the task before it in the chain was started.
+    /// The task's files exist and changed since the task before it in the chain was started.
     Written,
-    /// A picture that is newer than the last change of its files.
+    /// A picture that is newer than the last change of the task's files.
     Artifact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         criteria: Option<String>,
     },
-    /// Its section of the decisions file is really there.
+    /// The task's section of the decisions file exists and is filled in.
     Decision,
-    /// The named skills were used.
-    Skills { names: Vec<String> },
+    Skills {
+        names: Vec<String>,
+    },
 }
 
-/// A command that the human's own words say has to pass: "Done when `make test` passes".
+/// A command that must pass according to the human's own words: "Done when `make test` passes".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedCheck {
     pub command: String,
-    /// The sentence that says so.
+    /// The sentence that names the command.
     pub said: String,
-    /// What the command stood for when it was taken over, as a check's definition is frozen. `None`: not known.
+    /// The definition of the command when Steadfast recorded it, frozen like a check's. `None`: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<String>,
 }
@@ -44,10 +45,12 @@ impl StatedCheck {
 }
 
 impl Check {
-    /// How the check of a task begins that meets an objection of the gate: the program itself looks whether it is met.
+    /// The first words of the check of a task that answers an objection of the gate: Steadfast itself decides whether
+    /// the objection is met.
     pub const TAKE_BACK: &str = "steadfast loop objection";
 
-    /// Whether it is about a must-not that was broken: what broke it may be written while its task is in progress.
+    /// Returns true if the task undoes a broken must-not. While it is in progress, the agent may write the paths that
+    /// broke it.
     pub fn takes_back(&self) -> bool {
         self.as_command()
             .is_some_and(|command| command.starts_with(Self::TAKE_BACK) && command.contains(" --must-not "))
@@ -57,7 +60,6 @@ impl Check {
         Self::Command { command: command.into(), criteria: None }
     }
 
-    /// The command line, where it is one.
     pub fn as_command(&self) -> Option<&str> {
         match self {
             Self::Command { command, .. } => Some(command),
@@ -65,7 +67,6 @@ impl Check {
         }
     }
 
-    /// What its author expects to see.
     pub fn criteria(&self) -> Option<&str> {
         match self {
             Self::Command { criteria, .. } | Self::Artifact { criteria } => criteria.as_deref(),
@@ -73,7 +74,7 @@ impl Check {
         }
     }
 
-    /// What it takes, in words.
+    /// Describes the requirement in words.
     pub fn describe(&self) -> String {
         match self {
             Self::Command { command, .. } => format!("`{command}` exits with 0"),
@@ -87,7 +88,7 @@ impl Check {
         }
     }
 
-    /// One word for listings.
+    /// Returns one word for listings.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Command { .. } => "command",

@@ -1,19 +1,19 @@
-//! The words of a call's text as numbers. The text itself is kept nowhere.
+//! The words of a call's text as hashes. The text itself is never stored.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-/// What a call read, ran or wrote, as far as the drift score cares. It lives as long as its event and is never stored.
+/// The text that a call read, ran or wrote, for the drift score. It lives as long as its event and is never stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Texts whose words nobody asked for yet.
+    /// Texts that are not hashed yet.
     texts: Vec<(String, Escapes)>,
     words: OnceLock<Vec<u32>>,
-    /// What the call replaced, where it says so.
+    /// The texts that the call replaced, if its input names them.
     pub edits: Vec<Replaced>,
 }
 
-/// A text that a call replaced by another, as numbers.
+/// A replacement of one text by another, as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replaced {
     pub old: u32,
@@ -21,14 +21,13 @@ pub struct Replaced {
 }
 
 impl Content {
-    /// The most text of one call that is looked at, in bytes.
+    /// The limit of text read from one call, in bytes.
     pub const READ: usize = 64 << 10;
-    /// The most words of one call.
+    /// The limit of words from one call.
     pub const WORDS: usize = 4_096;
-    /// The most replaced texts of one call.
+    /// The limit of replaced texts from one call.
     pub const EDITS: usize = 8;
 
-    /// With these words.
     pub fn of_words(words: Vec<u32>) -> Self {
         Self { words: OnceLock::from(words), ..Self::default() }
     }
@@ -37,12 +36,12 @@ impl Content {
         self.texts.is_empty() && self.edits.is_empty() && self.words.get().is_none_or(Vec::is_empty)
     }
 
-    /// Adds a text, as far as there is room.
+    /// Adds a text, up to the limit.
     pub fn read(&mut self, text: &str) {
         self.add(text, Escapes::None);
     }
 
-    /// Adds a text as JSON has it: a line break is `\n` there, and not the letter n.
+    /// Adds a JSON-encoded text: `\n` is a line break there, not the letter n.
     pub fn read_json(&mut self, raw: &str) {
         self.add(raw, Escapes::Json);
     }
@@ -53,9 +52,10 @@ impl Content {
         self.texts.push((text[..end].to_owned(), escapes));
     }
 
-    /// A hash for each word, in order and each once: of the new text of a write, of the answer of anything else.
+    /// Returns a hash for each distinct word, in order: of the new text for a write, of the output for other calls.
     ///
-    /// Most events are over before anybody asks: hashing takes ten times as long as keeping the text until then.
+    /// Hashing is deferred until this call. It takes ten times as long as storing the text, and most events never need
+    /// it.
     pub fn words(&self) -> &[u32] {
         self.words.get_or_init(|| {
             let mut words = Vec::new();
@@ -73,7 +73,7 @@ impl Content {
     }
 }
 
-/// The hashes of the words of a text, in order and each once.
+/// Returns the hashes of the distinct words of a text, in order.
 pub fn hashed_words(text: &str) -> Vec<u32> {
     let mut content = Content::default();
     content.read(text);
@@ -86,10 +86,10 @@ enum Escapes {
     Json,
 }
 
-/// Longer ones are no words: a key, a picture, a line of something packed.
+/// Longer strings are keys, pictures or packed data, not words.
 const LONGEST: usize = 24;
 
-/// A word that is being read, in small letters.
+/// The word being read, in lower case.
 struct Word {
     letters: [u8; LONGEST],
     length: usize,
@@ -106,8 +106,9 @@ impl Word {
         self.length = end;
     }
 
-    /// The hash of what was read, if it is a word: three letters or more, without the plural.
-    fn take(&mut self) -> Option<u32> {
+    /// Returns the hash of the letters read so far if they form a word: at least three letters, without the plural
+    /// ending.
+    fn finish(&mut self) -> Option<u32> {
         let (length, chars) = (std::mem::take(&mut self.length), std::mem::take(&mut self.chars));
         let word = self.letters.get(..length).filter(|_| chars > 2)?;
         let stem = match word {
@@ -118,8 +119,8 @@ impl Word {
     }
 }
 
-/// Calls `to` with every word of a text: cut where letters end, and where small letters turn into big ones. Scripts
-/// without spaces give every two letters that stand side by side.
+/// Calls `to` with every word of a text. A word ends at a non-letter and where lower case turns into upper case.
+/// Scripts without spaces give one word for every two adjacent letters.
 fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlow<()>) {
     let mut word = Word { letters: [0; LONGEST], length: 0, chars: 0 };
     let mut small = false;
@@ -129,7 +130,7 @@ fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlo
         let unspaced = is_unspaced(c);
         let is_letter = !unspaced && c.is_alphabetic();
         if (!is_letter || (small && c.is_uppercase()))
-            && let Some(hash) = word.take()
+            && let Some(hash) = word.finish()
             && to(hash).is_break()
         {
             return;
@@ -147,23 +148,23 @@ fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlo
         }
         before = unspaced.then_some(c);
         if c == '\\' && escapes == Escapes::Json {
-            // Only the first letter belongs to the escape, but for `\u00e9`.
+            // Only the first letter belongs to the escape, except in `\u00e9`.
             if chars.next() == Some('u') {
                 chars.by_ref().take(4).for_each(drop);
             }
         }
     }
-    if let Some(hash) = word.take() {
+    if let Some(hash) = word.finish() {
         let _ = to(hash);
     }
 }
 
-/// Chinese, Japanese and Korean.
+/// Returns true for Chinese, Japanese and Korean letters.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{2ffff}')
 }
 
-/// The hash of a word, which is in small letters and without its plural: FNV-1a, 32 bit.
+/// Returns the hash of a lower-case word without its plural ending: FNV-1a, 32 bit.
 pub const fn hashed_word(bytes: &[u8]) -> u32 {
     let mut hash = 0x811c_9dc5_u32;
     let mut at = 0;

@@ -9,42 +9,41 @@ use crate::label::labels;
 use crate::sparse::sparse;
 
 pub use places::Places;
-use places::keep;
+use places::push_newest;
 pub use score::{Level, Score, Severity};
 pub use vocabulary::WordFilter;
 
-/// An action of an agent that changed something or tried to, with how it stands to the goal.
+/// An action of an agent that changed something or tried to, and its score against the goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its number in the session, from 1.
+    /// Number of the step in the session, from 1.
     pub number: u64,
     pub kind: StepKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolUseId>,
-    /// What it wrote, below the session's root where it is there.
+    /// The written paths, relative to the session's root if they are below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The beginning of the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub score: Score,
-    /// As it was answered: what was ignored before is in it.
+    /// The level of the answer. Ignored corrections raise it.
     pub level: Level,
-    /// Why it is not 10, each in a few words.
+    /// The reasons why the score is below 10, a few words each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What would be back on course.
+    /// An action that would bring the work back on course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
-    /// What the agent was told. Of the steps of one batch it was told the gravest.
+    /// The correction that the agent received. For a batch of steps it is the one for the worst step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correction: Option<String>,
 }
 
 impl Step {
-    /// The most paths of one step that are kept.
+    /// The limit of paths stored per step.
     pub const PATHS: usize = 8;
-    /// The most of a command line that is kept, in characters.
+    /// The limit of a stored command line, in characters.
     pub const COMMAND: usize = 160;
 }
 
@@ -54,95 +53,97 @@ labels! {
         Edit = "edit",
         Write = "write",
         Bash = "bash",
-        /// A subagent's work, as far as only its end shows it.
+        /// A subagent's work, known only from its end.
         Delegate = "delegate",
         Mcp = "mcp",
     }
 }
 
 labels! {
-    /// Whether a session is on course, as its corrections left it.
+    /// The course of a session after its corrections.
     #[derive(Default)]
     #[serde(rename_all = "snake_case")]
     pub enum Course {
         #[default]
         Normal = "normal",
-        /// A step scored below 5, and none has come back since.
+        /// A step scored below 5, and no later step was back on course.
         Drifted = "drifted",
-        /// Corrections were ignored to the end: one named action is awaited.
+        /// The agent ignored every correction. Steadfast waits for one named action.
         Forced = "forced",
     }
 }
 
 sparse! {
-    /// What the score remembers of a session: where its work is, and how it went lately. Read with every event, and
-    /// therefore small.
+    /// The drift score's memory of a session: the places of its work and its last steps. It is read with every event,
+    /// so it stays small.
     #[derive(Eq)]
     pub struct Drift {
-        /// The folder that paths are told from: where the session began.
+        /// The folder that paths are relative to: where the session began.
         root: String,
         places: Places,
-        /// The human's words, by which a path may belong.
+        /// The words of the human's prompts. A path with one of them can belong to the work.
         words: Vec<String>,
-        /// The words of the work: of the human's prompts, and of what was read or run before the first write after each.
+        /// The words of the work: of the human's prompts, and of the text read or run before the first write after each
+        /// prompt.
         vocabulary: WordFilter,
-        /// The words that were written since. They belong to the work when the human speaks next.
+        /// Words written since the last prompt. They join the vocabulary with the human's next prompt.
         fresh_words: WordFilter,
-        /// The last few replaced texts, the newest last: each tells a file, the old text and the new one from any other.
+        /// The last few replacements, the newest last. Each is a hash of the file, the old text and the new text.
         replaced: Vec<u32>,
-        /// Something was written.
+        /// The agent has written something.
         begun: bool,
-        /// Something was written since the human last spoke: looking around is over.
+        /// The agent has written something since the human's last prompt, so reading no longer adds to the work.
         at_work: bool,
         /// The last few attempts, the newest last.
         window: Vec<Attempt>,
-        /// Writing steps in a row that lead away.
+        /// Number of consecutive writing steps that lead away from the work.
         astray: u8,
-        /// Writing steps until the next level of correction: the agent is given time to answer the last one.
+        /// Number of writing steps before the level can rise again. They give the agent time to react to the last
+        /// correction.
         quiet: u8,
-        /// Corrections that were ignored, at most three.
+        /// Number of ignored corrections, at most three.
         escalation: u8,
         course: Course,
-        /// The path that would be back on course, while one is awaited.
+        /// The path that would bring the work back on course, while Steadfast waits for it.
         awaited: Option<String>,
-        /// A correction was given, and no step since was on course.
+        /// The agent received a correction, and no later step was on course.
         corrected: bool,
-        /// The level of that correction: the next one is not below it.
+        /// The level of that correction. The next one is at least as strong.
         told: Level,
         tally: Tally,
-        /// Tells the last texts apart that the agent was given: none is given twice.
+        /// Hashes of the last texts that the agent received, so that it receives none twice.
         said: Vec<u32>,
-        /// Whether it was said aloud that nothing says where the work is.
+        /// The human was informed that nothing declares the place of the work.
         said_undeclared: bool,
-        /// The calls of one model answer, as far as the host tells of them.
+        /// The state of the current batch of calls, for hosts that report batches.
         batch: Batch,
     }
 }
 
-/// The calls of one model answer. Where a host says when they are all back, they are answered together.
+/// The calls of one model answer. If the host reports when they have all returned, Steadfast answers them together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Batch {
-    /// The host has not said so yet. Some never do.
+    /// The host has not reported a batch. Some hosts never do.
     #[default]
     Unreported,
-    /// It says so, and nothing waits.
+    /// The host reports batches, and no text is pending.
     Reported,
-    /// This is said when they are all back.
+    /// A text to send when all calls have returned.
     Waiting { level: Level, text: String },
 }
 
-/// An attempt that failed, or one that ended such a row.
+/// A failed attempt, or the success that ended a row of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// Tells its target from any other: a path, or a command line.
+    /// Hash of the target: a path or a command line.
     pub target: u32,
-    /// Tells what went wrong from anything else that may. None: it succeeded.
+    /// Hash of the error. `None`: the attempt succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<u32>,
 }
 
-/// What a session's steps came to.
+/// The totals of a session's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub steps: u64,
@@ -154,7 +155,7 @@ pub struct Tally {
     pub interventions: u32,
     #[serde(default)]
     pub halts: u32,
-    /// The highest escalation there was.
+    /// The highest escalation reached.
     #[serde(default)]
     pub highest: u8,
 }
@@ -164,7 +165,7 @@ impl Tally {
         *self == Self::default()
     }
 
-    /// What a session is marked with at its end.
+    /// Returns the labels of a finished session.
     pub fn tags(&self, course: Course) -> Vec<&'static str> {
         let had = self.corrections + self.interventions + self.halts > 0;
         let review = course != Course::Normal || self.halts > 0 || self.highest >= 2;
@@ -173,12 +174,12 @@ impl Tally {
 }
 
 impl Drift {
-    /// No correction is ignored more often than that.
+    /// The limit of counted ignored corrections.
     pub const ESCALATION: u8 = 3;
     const WORDS: usize = 64;
-    /// How many replaced texts are remembered.
+    /// The limit of remembered replacements.
     pub const REPLACED: usize = 24;
-    /// How many attempts repetition looks at.
+    /// The number of attempts checked for repetition.
     pub const WINDOW: usize = 12;
 
     pub fn is_empty(&self) -> bool {
@@ -196,7 +197,7 @@ impl Drift {
                 self.places.settle();
                 self.vocabulary.join(&std::mem::take(&mut self.fresh_words));
                 self.replaced.clear();
-                words.iter().for_each(|word| keep(&mut self.words, word, Self::WORDS));
+                words.iter().for_each(|word| push_newest(&mut self.words, word, Self::WORDS));
             }
             DriftChange::Went(places) => self.places.add(places),
             DriftChange::Tried(attempt) => {
@@ -243,7 +244,7 @@ impl Drift {
         }
     }
 
-    /// Adds words as far as there is room. They are the first to go when the human has more to say.
+    /// Adds words, up to the limit. They are the first to be dropped when the human adds words.
     pub(crate) fn refine(&mut self, words: &[String]) {
         for word in words {
             if self.words.len() < Self::WORDS && !self.words.contains(word) {
@@ -269,31 +270,31 @@ impl Drift {
     }
 }
 
-/// One step of what the score remembers.
+/// One change of the drift memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriftChange {
     Began {
         root: String,
     },
-    /// The human spoke: these are new words, what was written belongs, and looking around is free again.
+    /// A new prompt of the human. Its words are new, earlier writes now belong to the work, and reading adds to the
+    /// work again.
     HumanSpoke {
         words: Vec<String>,
     },
-    /// Paths that were read or written.
     Went(Places),
     Tried(Attempt),
-    /// Words of the work, and words that were written, by their places in the vocabulary.
+    /// Words of the work, and words that the agent wrote, as places in the vocabulary.
     Learned {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         known: Vec<u16>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         fresh: Vec<u16>,
     },
-    /// Texts that were replaced, each as one number with its file.
+    /// Replaced texts, one hash each.
     Replaced(Vec<u32>),
     Stepped(Box<Step>),
-    /// Where the steps have led to.
+    /// The course after the last steps.
     Steered {
         astray: u8,
         quiet: u8,
@@ -303,9 +304,9 @@ pub enum DriftChange {
         awaited: Option<String>,
         corrected: bool,
     },
-    /// The agent was given this text.
+    /// The agent received the text with this hash.
     Said(u32),
-    /// A call was refused because it leads away.
+    /// A call was refused because it leads away from the work.
     Halted,
     SaidUndeclared,
     Batch(Batch),

@@ -5,93 +5,93 @@ use crate::{
     ToolUseId, Waiting,
 };
 
-/// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
+/// An action after a decision was journalled. Effects are idempotent, since a later process may repeat one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// This session works on that plan from now on, unless a living session already does.
+    /// Makes this session the owner of the plan, unless a living session already owns it.
     TakePlan {
         plan: PlanId,
         session: SessionId,
-        /// An owner that has not been heard of for so long that it does not count as living.
+        /// An owner without events for so long that it no longer counts as living.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silent: Option<SessionId>,
     },
-    /// This session does not work on that plan any more: it is offered to the next.
+    /// Ends this session's ownership of the plan. Steadfast offers the plan to the next session.
     LeavePlan {
         plan: PlanId,
         session: SessionId,
     },
-    /// The agent asks for its human: this task waits for one.
+    /// Blocks this task because the agent asked for the human.
     BlockTask {
         plan: PlanId,
         task: TaskId,
         reason: String,
     },
-    /// The agent ran out of context and put its work down.
+    /// Ends the agent's work on the plan because its context is full.
     Checkpoint {
         plan: PlanId,
     },
-    /// Who worked on that plan is gone: what it left in progress can be begun again, and is counted.
+    /// Returns the tasks in progress of an owner that is gone, so that they can be started again. Counts as an attempt.
     GiveUp {
         plan: PlanId,
-        /// This task alone.
+        /// Only this task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
     },
-    /// From now on that session is bound to the loop. `None`: no session is.
+    /// Binds the session to the loop. `None`: the loop has no session.
     BindLoop {
         id: LoopId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
     },
-    /// The loop waits for a human, and why. `None`: it waits no longer.
+    /// Records why the loop waits for a human. `None`: it no longer waits.
     LoopWaits {
         id: LoopId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
-    /// A call is about to run `steadfast`: leave who it is for the command to find.
+    /// Records the identity of the caller, for a `steadfast` command that is about to run.
     LeaveClaim(Claim),
-    /// That call is over.
+    /// Removes the claim of a finished call.
     DropClaim {
         call: ToolUseId,
     },
-    /// From now on nothing that is protected is written: the marker, and the seal on what is there now.
+    /// Closes the gate: writes the marker and seals the current state of the protected files.
     CloseGate(Gate),
     OpenGate {
         scope: GateScope,
     },
-    /// What plan mode is left with waits for the human's yes.
+    /// Stores the plan from plan mode until the human approves it.
     KeepDraft {
         scope: GateScope,
         call: ToolUseId,
         text: String,
-        /// How long it waits for its human, where one was shown it.
+        /// How long the draft waits for the human. `None`: the human has not seen it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<Waiting>,
     },
-    /// The human said yes: the signed record, then the draft at its path, then the gate opens.
+    /// Carries out the human's approval: writes the signed record, then the draft at its path, then opens the gate.
     Approve {
         scope: GateScope,
         hash: String,
         channel: Channel,
     },
-    /// Puts a sealed path back as it was. What is there now is kept aside.
+    /// Restores a sealed path and saves its current content elsewhere.
     Restore {
         scope: GateScope,
         path: String,
     },
-    /// What is there now is what is sealed from now on.
+    /// Seals the path with its current content.
     Reseal {
         scope: GateScope,
         path: String,
     },
-    /// The same for all that is sealed as a tree.
+    /// Seals every path of the tree with its current content.
     ResealTree {
         scope: GateScope,
     },
-    /// What the host's list has is in the ledger, when that is opened next: as tasks of the session's own plan.
+    /// Records the host's list in the ledger, as tasks of the session's own plan, when the ledger is next opened.
     FollowList {
         plan: PlanId,
         session: SessionId,
@@ -101,64 +101,66 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gone: Vec<TaskId>,
     },
-    /// Run the user's command for the goal of this prompt, in the background, after the host has its answer.
+    /// Runs the user's command for the goal of this prompt in the background, after the host has its answer.
     Refine {
         prompt: u64,
     },
-    /// Read from history which files change together, in the background, after the host has its answer.
+    /// Finds files that change together in the history, in the background, after the host has its answer.
     FindNeighbours,
-    /// A human opened the gate of another session here: without this event that session would close it again.
+    /// Informs another session that a human opened its gate here. Without this event that session would close the gate
+    /// again.
     TellOwner {
         session: SessionId,
         opening: Opening,
     },
-    /// No call of this session runs any more: remove its claims.
+    /// Removes all claims of this session, which has no running call.
     DropClaims,
-    /// Bring the journal of this session into the ledger if it is longer than this.
+    /// Moves the journal of this session into the ledger if it is longer than this.
     DrainJournal {
         over_bytes: u64,
     },
-    /// Keep the processes of the session's hosts beside its journal.
+    /// Stores the processes of the session's hosts beside its journal.
     NoteProcess {
         hosts: String,
     },
-    /// Keep where the host writes the session down.
+    /// Stores the path of the host's transcript.
     NoteTranscript {
         path: String,
     },
 }
 
 impl Effect {
-    /// What is so when it could not be done.
-    pub fn undone(&self) -> &'static str {
+    /// Returns the log text for an effect that failed, without the error.
+    pub fn failure(&self) -> &'static str {
         match self {
-            Self::TakePlan { .. } => "the plan was not taken",
-            Self::LeavePlan { .. } => "the plan was not left",
-            Self::BlockTask { .. } => "the task was not blocked",
-            Self::Checkpoint { .. } | Self::GiveUp { .. } => "the plan was not put down",
-            Self::BindLoop { .. } => "the session was not bound to the loop",
-            Self::LoopWaits { .. } => "whether the loop waits for a human was not kept",
-            Self::LeaveClaim(_) => "who is behind a call was not left for it",
-            Self::DropClaim { .. } => "who was behind a call was not taken away",
-            Self::CloseGate(_) => "the plan gate is closed without its marker and its seal",
-            Self::OpenGate { .. } => "the plan gate is open, but its marker or its seal is still there",
-            Self::KeepDraft { .. } => "the draft was not kept",
-            Self::Approve { .. } => "the human's yes was not carried out",
-            Self::Restore { .. } => "what is sealed was not put back",
-            Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
-            Self::FollowList { .. } => "the host's list was not taken over",
-            Self::Refine { .. } => "the goal was not refined",
-            Self::FindNeighbours => "the files that change together were not looked up",
-            Self::TellOwner { .. } => "the owner of the gate was not told that it is open",
-            Self::DropClaims => "the claims of the session were not removed",
-            Self::DrainJournal { .. } => "the journal was not drained",
-            Self::NoteProcess { .. } => "the processes of the session were not kept",
-            Self::NoteTranscript { .. } => "the path of the transcript was not kept",
+            Self::TakePlan { .. } => "cannot take the plan",
+            Self::LeavePlan { .. } => "cannot release the plan",
+            Self::BlockTask { .. } => "cannot block the task",
+            Self::Checkpoint { .. } | Self::GiveUp { .. } => "cannot record the checkpoint of the plan",
+            Self::BindLoop { .. } => "cannot bind the session to the loop",
+            Self::LoopWaits { .. } => "cannot record why the loop waits for a human",
+            Self::LeaveClaim(_) => "cannot store the claim of a call",
+            Self::DropClaim { .. } => "cannot remove the claim of a call",
+            Self::CloseGate(_) => "the plan gate is closed, but its marker and its seal were not written",
+            Self::OpenGate { .. } => "the plan gate is open, but its marker or its seal was not removed",
+            Self::KeepDraft { .. } => "cannot store the draft",
+            Self::Approve { .. } => "cannot carry out the human's approval",
+            Self::Restore { .. } => "cannot restore a sealed path",
+            Self::Reseal { .. } | Self::ResealTree { .. } => "cannot seal the current content",
+            Self::FollowList { .. } => "cannot record the host's list",
+            Self::Refine { .. } => "cannot refine the goal",
+            Self::FindNeighbours => "cannot find the files that change together",
+            Self::TellOwner { .. } => "cannot inform the session that its gate is open",
+            Self::DropClaims => "cannot remove the claims of the session",
+            Self::DrainJournal { .. } => "cannot drain the journal",
+            Self::NoteProcess { .. } => "cannot store the processes of the session",
+            Self::NoteTranscript { .. } => "cannot store the path of the transcript",
         }
     }
 
-    /// It is done where the journal goes into the ledger, in the same commit: exactly once, whoever dies when.
-    pub fn is_ledgers(&self) -> bool {
+    /// Returns true for effects that are applied in the same commit that brings the journal into the ledger: exactly
+    /// once, whichever process dies.
+    pub fn is_applied_by_ledger(&self) -> bool {
         matches!(
             self,
             Self::LeavePlan { .. }
@@ -170,19 +172,19 @@ impl Effect {
         )
     }
 
-    /// It is the hand of a policy, and tied with it: who only observes closes no gate and touches no task, who only
-    /// advises puts nothing back.
-    pub fn is_tied(&self, mode: Mode) -> bool {
+    /// Returns true if the mode of the policy forbids the effect. A policy that only observes closes no gate and
+    /// changes no task; one that only advises restores nothing.
+    pub fn is_forbidden_in(&self, mode: Mode) -> bool {
         match (mode, self) {
             (Mode::Enforce, _) => false,
             (Mode::Advise, effect) => matches!(effect, Self::Restore { .. }),
             (Mode::Observe, Self::CloseGate(_) | Self::KeepDraft { .. } | Self::Approve { .. }) => true,
-            (Mode::Observe, effect) => effect.is_ledgers() || matches!(effect, Self::Restore { .. }),
+            (Mode::Observe, effect) => effect.is_applied_by_ledger() || matches!(effect, Self::Restore { .. }),
         }
     }
 }
 
-/// Who is behind a call that runs `steadfast`. It dies with the call.
+/// The identity of the caller of `steadfast`. It is removed when the call ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub call: ToolUseId,
@@ -191,7 +193,7 @@ pub struct Claim {
     pub agent: Option<AgentId>,
     pub host: Host,
     pub cwd: String,
-    /// What the call runs, so that of two claims the right one is taken.
+    /// The command line of the call, which identifies the right one of two claims.
     pub command: String,
     pub at: Millis,
 }

@@ -7,55 +7,54 @@ use crate::{
     TaskId, ToolCall, ToolResult, Via,
 };
 
-/// What came in: from a host's hook, or from a command that changed a task of a session's plan.
+/// An input: from a host's hook, or from a command that changed a task of a session's plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub at: Millis,
     pub host: Host,
     pub via: Via,
     pub session: SessionId,
-    /// The subagent it happened in; the main thread has none.
+    /// The subagent that caused it. `None`: the main thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
-    /// The agent type that the main thread itself was started as (`claude --agent planner`).
+    /// The agent type of the main thread itself (`claude --agent planner`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     pub cwd: String,
-    /// What the host calls this turn: a prompt id, a turn id.
+    /// The host's id for this turn: a prompt id or a turn id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// The host is in plan mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub planning: bool,
-    /// The host asks nobody: its permissions are bypassed or given by a machine.
+    /// The host asks no human for permission: permissions are bypassed, or a program grants them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
-    /// A human sits before it, says the host. Not every host says.
+    /// The host reports that a human is present. Not every host reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
-    /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
+    /// The command or prompt was longer than [`Self::READ`]; the rest is unknown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
-    /// The rules saw more than the journal keeps: the words of a call, or a text longer than [`Self::STORED`].
+    /// The rules saw more than the journal stores: the words of a call, or a text longer than [`Self::STORED`].
     #[serde(default, skip_serializing_if = "is_default")]
     pub abridged: bool,
-    /// A number for the input of its call as it came: some models give the same id to several calls.
+    /// Hash of the call's raw input, since some models give several calls the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// The words of what its call read, ran or wrote. No journal has them.
+    /// The words that the call read, ran or wrote. Never written to a journal.
     #[serde(skip)]
     pub content: Content,
     pub kind: EventKind,
 }
 
 impl Event {
-    /// The longest command or prompt that is read, in bytes.
+    /// The limit of a command or prompt that is read, in bytes.
     pub const READ: usize = 1 << 20;
 
-    /// The longest command or prompt that is stored, in bytes.
+    /// The limit of a command or prompt that is stored, in bytes.
     pub const STORED: usize = 16_384;
 
-    /// The event as the journal keeps it. Decisions are made before: they see the whole text.
+    /// Shortens the event for the journal. Decisions run before and see the whole text.
     #[must_use]
     pub fn stored(mut self) -> Self {
         let shortened = match &mut self.kind {
@@ -68,7 +67,7 @@ impl Event {
         self
     }
 
-    /// An event of the main thread with nothing said about its circumstances: what a command has to tell.
+    /// Returns an event of the main thread without further circumstances, as commands send them.
     pub fn plain(session: SessionId, host: Host, cwd: impl Into<String>, at: Millis, kind: EventKind) -> Self {
         Self {
             at,
@@ -95,7 +94,7 @@ fn shorten_command(action: &mut Action) -> bool {
     if let Action::Shell { command, .. } = action { shorten(command) } else { false }
 }
 
-/// Whether the text was longer than what is stored.
+/// Returns true if the text was longer than the limit and was cut.
 fn shorten(text: &mut String) -> bool {
     const MORE: &str = "…";
     let is_long = text.len() > Event::STORED;
@@ -109,7 +108,7 @@ fn shorten(text: &mut String) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     pub id: AgentId,
-    /// As the host spells it, plugin-qualified or not; empty for the host's own errands (compaction).
+    /// The type in the host's spelling, with or without its plugin. Empty for the host's internal agents (compaction).
     pub agent_type: String,
 }
 
@@ -125,24 +124,23 @@ pub enum EventKind {
     Prompt {
         text: String,
         origin: PromptOrigin,
-        /// The host says that a human typed it.
+        /// The host reports that a human typed it.
         #[serde(default, skip_serializing_if = "is_default")]
         typed: bool,
     },
-    /// A slash command the human typed, before it is expanded.
+    /// A slash command that the human typed, before its expansion.
     Command {
         name: String,
     },
     PreTool(ToolCall),
-    /// The host is about to ask the human for permission.
     Permission(ToolCall),
     PostTool(ToolResult),
-    /// All calls of one model answer are back.
+    /// All calls of one model answer have returned.
     ToolBatch {
         calls: u32,
     },
     Stop(Stopping),
-    /// The turn ended on an error of the model's service.
+    /// The turn ended with an error of the model's service.
     StopFailed {
         error: String,
     },
@@ -161,59 +159,57 @@ pub enum EventKind {
         source: String,
         path: String,
     },
-    /// The human stopped the turn.
     Interrupt,
-    /// A command changed a task of the plan this session owns.
     TaskChanged(TaskChanged),
     /// A command of this session took a plan, or a human ended its binding.
     Binding(BindingWord),
-    /// A human wants it out of the way until then. `None`: no longer.
+    /// A human paused Steadfast until then. `None`: the pause ended.
     Paused {
         until: Option<Millis>,
     },
-    /// A command closed a gate before this session.
+    /// A command closed the gate of this session.
     GateClosed(Gate),
-    /// A human opened the gate before this session.
+    /// A human opened the gate of this session.
     GateOpened(Opening),
-    /// A human said outright what this session is for, or may not do.
+    /// A human set the goal of this session with a command, or forbade something.
     Goal(GoalWord),
-    /// The host's list of tasks was looked at, and is not as our copy.
+    /// The host's list of tasks was read and differs from our copy.
     ListSeen(ListDiff),
-    /// The host has put an item onto its list, and may take it back.
+    /// The host is about to add an item to its list, and can still remove it.
     ItemCreated(ItemTold),
-    /// The host is about to call an item of its list completed, whoever asked for it.
+    /// The host is about to complete an item of its list, whoever requested it.
     ItemCompleted(ItemTold),
-    /// What came in as an event was not sent by a host.
+    /// An input that no host sent.
     Forged(Forged),
 }
 
-/// An event that something other than a host sent. It changes nothing.
+/// An event from another sender than a host. It changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forged {
-    /// Which event it claimed to be.
+    /// The event name it claimed.
     pub claimed: String,
-    /// What it said, cut and redacted.
+    /// Its content, shortened and redacted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Of which session it claimed to be, if that is made up.
+    /// The session it claimed, if that session does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub by: ForgedBy,
 }
 
-/// Who sent a forged event.
+/// The sender of a forged event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgedBy {
-    /// A process of a tool call or of an MCP server, or a host that one of them started.
+    /// A process of a tool call or of an MCP server, or a host that such a process started.
     ToolCall,
-    /// A process with no host above it, while the session's host runs.
+    /// A process without a host above it, while the session's host runs.
     Stranger,
 }
 
 impl Forged {
-    /// One line for the human.
-    pub fn told(&self) -> String {
+    /// Describes it in one line for the human.
+    pub fn describe(&self) -> String {
         let by = match self.by {
             ForgedBy::ToolCall => "a process of a tool call",
             ForgedBy::Stranger => "a process outside the host",
@@ -224,13 +220,13 @@ impl Forged {
     }
 }
 
-/// What a command says of the plan that a session works on.
+/// A command's change of the plan that a session works on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BindingWord {
-    /// A command of its agent took that plan.
+    /// The agent's command took this plan.
     Taken(PlanId),
-    /// A human released it.
+    /// A human released this plan.
     Released(PlanId),
 }
 
@@ -242,39 +238,38 @@ pub enum StartSource {
     Clear,
     Compact,
     Fork,
-    /// One this version does not know.
+    /// A reason that this version does not know.
     Other,
 }
 
-/// Who is speaking in a prompt.
+/// The sender of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptOrigin {
     Human,
-    /// The host tells of a background task; the text holds what a subagent wrote.
+    /// A notification of the host about a background task. The text contains a subagent's output.
     Notification,
-    /// A schedule, a wake-up, the host itself.
+    /// A schedule, a wake-up or the host itself.
     Machine,
-    /// The agent: it handed this text to a tool that says it later, or to another session.
+    /// The agent: it gave this text to a tool that sends it later, or to another session.
     Scheduled,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stopping {
-    /// The host says that a hook already kept this turn going. Recorded, never decisive.
+    /// The host reports that a hook already kept this turn going. Recorded, and not used for decisions.
     pub again: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
-    /// What still runs and will wake the session. `None`: this host does not say.
+    /// Running background tasks that will wake the session. `None`: this host does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Vec<BackgroundTask>>,
-    /// Scheduled wake-ups.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wakeups: u32,
 }
 
 impl Stopping {
-    /// What runs in the background and is no agent.
+    /// Returns the background tasks that are not agents.
     pub fn processes(&self) -> impl Iterator<Item = &BackgroundTask> {
         let told = self.background.iter().flatten();
         told.filter(|task| task.is_running() && !task.is_agent())
@@ -283,10 +278,9 @@ impl Stopping {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackgroundTask {
-    /// `subagent`, `shell`, …
     pub what: String,
     pub status: String,
-    /// The command line of a shell, as far as the host tells it.
+    /// The command line of a shell, if the host reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -296,7 +290,8 @@ pub struct TaskChanged {
     pub plan: PlanId,
     pub task: TaskId,
     pub status: Status,
-    /// The first time this task was closed (`done` or `blocked`), and a human put it into the plan: worth budget.
+    /// A human put this task into the plan, and it was closed (`done` or `blocked`) for the first time. Such a task
+    /// adds to the budget.
     pub earned: bool,
 }
 
@@ -305,20 +300,20 @@ impl BackgroundTask {
         !matches!(self.status.as_str(), "completed" | "failed" | "killed" | "cancelled" | "canceled" | "done")
     }
 
-    /// An agent that works for this session, and wakes it when it is done. A shell, a monitor and whatever the host does
-    /// for itself (its memory, its scans) is no agent.
+    /// Returns true for an agent that works for this session and wakes it when it is done. Shells, monitors and the
+    /// host's own work (its memory, its scans) are not agents.
     pub fn is_agent(&self) -> bool {
         matches!(self.what.as_str(), "subagent" | "teammate" | "workflow" | "cloud session")
     }
 
-    /// What a text calls it: the command of a shell, else its kind.
+    /// Returns the name for texts: the command of a shell, otherwise the kind.
     pub fn name(&self) -> &str {
         self.command.as_deref().unwrap_or(&self.what)
     }
 }
 
 labels! {
-    /// The events by name, as most hosts spell them.
+    /// The event names, in the spelling of most hosts.
     pub enum EventName {
         SessionStart = "SessionStart",
         SessionEnd = "SessionEnd",
@@ -344,19 +339,19 @@ labels! {
 }
 
 impl EventName {
-    /// Refusing here keeps a tool from running.
+    /// Returns true for events whose refusal prevents a tool call.
     pub fn is_before_tool(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 }
 
 impl EventKind {
-    /// A prompt of which the host does not say that it was typed.
+    /// Returns a prompt that the host does not report as typed.
     pub fn prompt(text: impl Into<String>, origin: PromptOrigin) -> Self {
         Self::Prompt { text: text.into(), origin, typed: false }
     }
 
-    /// One word for a log. A command's event has no name among the hosts'.
+    /// Returns one word for the log. Events of commands have no host event name.
     pub fn label(&self) -> &'static str {
         match self {
             Self::SessionStart { .. } => "SessionStart",

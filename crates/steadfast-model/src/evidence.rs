@@ -5,38 +5,39 @@ use serde::{Deserialize, Serialize};
 use crate::label::labels;
 use crate::{Millis, SeenFile};
 
-/// What a task's end rests on.
+/// The proof behind the end of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub class: EvidenceClass,
-    /// Whether it closes the task.
+    /// The evidence closes the task.
     pub passed: bool,
     pub end: CheckEnd,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The end of what the check said, redacted and bounded.
+    /// The end of the check's output, redacted and bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tail: Option<String>,
-    /// The tree it was checked on. `None`: not known, with the reason in `note`.
+    /// The git tree of the checked state. `None`: not known, and `note` has the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// Object ids of the task's files by path; a missing file has none. Stale when those are others now.
+    /// Git object ids of the task's files by path; `None` for a missing file. The evidence is stale when the ids
+    /// differ.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, Option<String>>,
-    /// The same files as a stop compares them, which asks no git.
+    /// The same files in the form that a stop compares without git.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenFile>,
-    /// What a reader should know beside it, one line.
+    /// One line for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub at: Millis,
 }
 
 impl Evidence {
-    /// Evidence for which nothing ran.
-    pub fn looked(class: EvidenceClass, passed: bool, note: String, at: Millis) -> Self {
+    /// Returns evidence without a command run.
+    pub fn without_run(class: EvidenceClass, passed: bool, note: String, at: Millis) -> Self {
         Self {
             class,
             passed,
@@ -58,34 +59,32 @@ labels! {
     pub enum EvidenceClass {
         /// Steadfast ran the check.
         Executed = "executed",
-        /// A picture was shown.
+        /// The agent provided a picture.
         Artifact = "artifact",
-        /// Steadfast looked at the files.
+        /// Steadfast inspected the files.
         Observed = "observed",
-        /// The agent said so, and nothing checks it.
+        /// The agent said so, and no check confirms it.
         Claimed = "claimed",
-        /// A human closed it without its check.
+        /// A human closed the task without its check.
         Forced = "forced",
     }
 }
 
-/// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckEnd {
     Exited(i32),
-    /// A signal ended it, its own or another's.
+    /// A signal ended the check, sent by itself or by another process.
     Signalled(i32),
     TimedOut,
-    /// It could not be started.
     NotStarted,
-    /// Whoever ran it is gone.
+    /// The supervisor of the check is gone.
     Lost,
-    /// It changes the files it is about each time it runs.
+    /// The check changes the task's own files each time it runs.
     Unsettled,
-    /// What it runs is no longer what was frozen when the plan was loaded. A human says yes or no.
+    /// The command changed since the plan was loaded and its definition frozen. A human decides.
     Redefined,
-    /// Nothing ran: what was looked at is in the note.
+    /// No command ran; the note names what was inspected.
     Looked,
 }
 

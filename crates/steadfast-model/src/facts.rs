@@ -27,202 +27,197 @@ needs! {
     pub struct Needs {
         /// The plan of this worktree.
         plan,
-        /// The files of its tasks.
+        /// The files of the plan's tasks.
         task_files,
-        /// The gate that stands before this session.
+        /// The gate of this session.
         gate,
-        /// Whether what it seals is as it was.
+        /// The changes of sealed files.
         seal,
-        /// Whether what it seals as a tree is: that takes git.
+        /// The changes of sealed trees. Requires git.
         tree,
-        /// Whether something runs that a tool call of the agent started.
+        /// The processes that a tool call of the agent started.
         running,
-        /// Which protected paths have changes that are not committed: that takes git.
+        /// The protected paths with uncommitted changes. Requires git.
         uncommitted,
-        /// Whether the hosts' settings still call us.
+        /// The state of our hooks in the hosts' settings.
         wiring,
-        /// What a call changed that does not show it: that takes git.
+        /// The files that a call changed without naming them. Requires git.
         changed,
-        /// What goes with the files that a call wrote.
+        /// The files that usually change together with the written ones.
         neighbours,
-        /// Whether the run that this session works for has spent its budget.
+        /// The budget of the run that this session works for.
         budget,
-        /// Where in the tree is what the human called by its name: that takes git.
+        /// The paths behind names that the human used. Requires git.
         found,
-        /// The loop of this worktree that is not finished.
+        /// The unfinished loop of this worktree.
         looped,
-        /// Which checkout this is, as the ledger names it.
+        /// The ledger's name of this checkout.
         checkout,
-        /// What the processes are doing that the session waits for.
+        /// The state of the processes that the session waits for.
         processes,
-        /// The settings in the checkout that our hooks stand in, and what git knows of them.
+        /// The settings files in the checkout that contain our hooks, and their status in git.
         wired,
-        /// Whether a call removed them, which is undone.
+        /// The settings files that a call removed and Steadfast restores.
         removed,
-        /// Where this program is installed.
+        /// The paths where this program is installed.
         programs,
-        /// Which of the files that a call would write are not there yet.
+        /// The files that a call would create.
         new_files,
-        /// The history and the manifests, for a constraint that a script can break unseen.
+        /// The history and the manifests, for constraints that a script can break unnoticed.
         marks,
-        /// What the aliases of git stand for that a command uses.
+        /// The definitions of the git aliases in a command.
         aliases,
     }
 }
 
-/// Something about the world, or that it is not known.
+/// A fact about the world. `Unknown` has the reason why it could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T> {
     #[default]
     NotAsked,
-    /// Why not.
     Unknown(String),
     Known(T),
 }
 
 sparse! {
-    /// What the world said before a decision. Journalled with it, so that a replay is exact.
+    /// The facts about the world that a decision used. They are journalled with it, so that a replay is exact.
     pub struct Facts {
-        /// The configuration, where it is not the one the session's state knows.
+        /// The configuration, if it differs from the one in the session's state.
         rules: Option<NewRules>,
-        /// The plan of this worktree, if there is one.
         plan: Fact<Option<PlanView>>,
-        /// How its done tasks stand here. Asked where nothing is open.
+        /// The state of the plan's done tasks here. Read if no task is open.
         done: Fact<DoneHere>,
-        /// Its tasks that other living sessions have started.
+        /// The plan's tasks that other living sessions have started.
         leased: Vec<Leased>,
-        /// The files of its open tasks, from the session's root; at most [`Facts::TASK_FILES`].
+        /// The files of the plan's open tasks, from the session's root; at most [`Facts::TASK_FILES`].
         task_files: Vec<TaskFile>,
-        /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
+        /// The changes in the external tracker, or why they are not known, one line each.
         elsewhere: Vec<String>,
-        /// What became of the file that the plan was loaded from. Asked at the start of a session.
+        /// The change of the file that the plan was loaded from. Read at the start of a session.
         spec: Option<SpecChange>,
-        /// The marker of the gate that stands before this session.
+        /// The marker of this session's gate.
         gate: Option<Gate>,
-        /// What of the sealed paths is not as it was.
+        /// The sealed files that changed.
         seal: Vec<SealBreak>,
-        /// The same of what is sealed as a tree, at most [`SealBreak::AT_ONCE`].
+        /// The changes in sealed trees, at most [`SealBreak::AT_ONCE`].
         tree: Fact<Vec<SealBreak>>,
-        /// Whether something runs that a tool call of the agent started. Asked at a closed gate alone.
+        /// A process that a tool call of the agent started still runs. Read only at a closed gate.
         running: Fact<bool>,
-        /// Protected paths with changes that are not committed. Asked before a call that puts such changes away.
+        /// Protected paths with uncommitted changes. Read before a call that would discard such changes.
         uncommitted: Vec<String>,
-        /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
+        /// The changes of our hooks in the hosts' settings. Read if there is a change to report, or was one.
         wiring: Fact<Vec<String>>,
-        /// Where the paths of a write really lead, if that is elsewhere than they say.
+        /// The real targets of written paths that lead through links.
         behind_links: Vec<String>,
-        /// Where paths of a command line, and protected paths, really lead, if that is elsewhere than they say. Asked at a closed
-        /// gate.
+        /// The real targets of paths in a command line, and of protected paths, that lead through links. Read at a
+        /// closed gate.
         links: Vec<PathLink>,
-        /// The files that changed while a call ran, from the session's root; at most [`Facts::CHANGED`].
+        /// The files that changed during a call, from the session's root; at most [`Facts::CHANGED`].
         changed: Fact<Vec<String>>,
-        /// What history changes together with the files that were written.
+        /// The files that change together with the written ones in the history.
         neighbours: Vec<Neighbours>,
-        /// The budget of the run that this session works for is spent: how much of what, if that is known.
+        /// The spent budget of the run that this session works for, with the amount if it is known.
         spent: Option<String>,
-        /// The plans that a session was bound to which `/clear` has just ended in the same host. Asked at the start of the
-        /// session that follows it.
+        /// The plans of the session that `/clear` has just ended in the same host. Read at the start of the next
+        /// session.
         inherited: Vec<PlanId>,
-        /// A run started this session. Asked at the start of a session.
+        /// A run started this session. Read at the start of a session.
         of_run: bool,
-        /// The processes of the session's hosts, where the hook notes them anew.
+        /// The processes of the session's hosts, if the hook records them again.
         hosts: Option<String>,
-        /// Where the host writes the session down. Said at the start of a session.
+        /// The path of the host's transcript. Set at the start of a session.
         transcript: Option<String>,
-        /// Where in the tree is what the human called by its name.
+        /// The paths behind names that the human used.
         found: Fact<Vec<NamedPath>>,
-        /// What is said of the loop of this worktree that is not finished.
+        /// The text about the unfinished loop of this worktree.
         looped: Option<String>,
-        /// The loop of this worktree that is not finished, if there is one.
+        /// The unfinished loop of this worktree, if any.
         unfinished: Fact<Option<LoopView>>,
-        /// The checkout, as the ledger names it.
+        /// The ledger's name of this checkout.
         checkout: Option<String>,
-        /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not asked.
+        /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not read.
         processes: Vec<Liveness>,
-        /// The settings in the checkout that our hooks stand in. Asked where git is about to sweep files away.
+        /// The settings files in the checkout that contain our hooks. Read before git deletes files.
         wired: Vec<WiredFile>,
-        /// What the call removed of them, and what came of putting it back.
+        /// The settings files that the call removed, and the result of restoring them.
         removed: Vec<RemovedFile>,
-        /// The paths by which this program is installed. Asked where a call names it.
+        /// The paths where this program is installed. Read if a call names one.
         programs: Vec<String>,
-        /// The call writes settings of a host, and leaves what concerns us in them as it is.
+        /// The call writes a host's settings and leaves our hooks in them unchanged.
         keeps_hooks: bool,
-        /// Files that a call would write and that are not there yet: absolute paths.
+        /// The files that a call would create, as absolute paths.
         new_files: Vec<String>,
         marks: Option<Marks>,
         aliases: Vec<GitAlias>,
     }
 }
 
-/// A path as it is said, and the place it leads to.
+/// A path as it was written, and the target it leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathLink {
     pub path: String,
     pub target: String,
 }
 
-/// A settings file in the checkout that our hooks stand in, as git knows it.
+/// A settings file in the checkout that contains our hooks, and its status in git.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WiredFile {
     pub path: String,
-    /// The same from the root of the checkout.
+    /// The same path, from the root of the checkout.
     pub within: String,
     pub tracked: bool,
-    /// Something in its folder is tracked.
+    /// The folder contains a tracked file.
     pub folder_tracked: bool,
     pub ignored: bool,
 }
 
 impl WiredFile {
-    /// The path from the root of the checkout.
     pub fn relative(&self) -> &str {
         &self.within
     }
 
-    /// The first folder of that path.
+    /// The first folder of the relative path.
     pub fn folder(&self) -> &str {
         self.within.split('/').next().unwrap_or_default()
     }
 
-    /// The root of the checkout.
     pub fn root(&self) -> &str {
         self.path.strip_suffix(&self.within).unwrap_or(&self.path).trim_end_matches('/')
     }
 }
 
-/// A settings file of ours that a call removed.
+/// A settings file with our hooks that a call removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedFile {
     pub path: String,
-    /// Why it is not back as it was. None: it is, and was read again.
+    /// Why Steadfast could not restore the file. `None`: the file was restored and verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// A process in the background, as the operating system has it.
+/// The state of a background process, according to the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Liveness {
-    /// It could not be looked up: only the host says that it runs.
+    /// The process could not be looked up. Only the host reports that it runs.
     Unknown,
-    /// It has ended.
     Gone,
     Runs,
-    /// It, or one that it started, listens on this TCP port.
+    /// The process, or one that it started, listens on this TCP port.
     Listens {
         port: u16,
     },
 }
 
 impl Facts {
-    /// The most changed files that are told.
+    /// The limit of reported changed files.
     pub const CHANGED: usize = 32;
-    /// The most files of tasks that are kept in mind.
+    /// The limit of remembered task files.
     pub const TASK_FILES: usize = 32;
 }
 
-/// A file, and those that were mostly changed in the same commits. From the session's root.
+/// A file and the files that usually changed in the same commits, from the session's root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours {
     pub path: String,
@@ -231,58 +226,56 @@ pub struct Neighbours {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewRules {
-    /// Tells this version of the configuration files from any other.
+    /// Identifies this version of the configuration files.
     pub stamp: u64,
     pub rules: Rules,
 }
 
-/// The little of a plan that a decision needs; also the content of a plan's slice.
+/// The part of a plan that a decision needs. It is also the content of a plan's slice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanView {
     pub id: PlanId,
     pub title: String,
     pub worktree: String,
-    /// Over what was authored; a plain list of tasks has none.
+    /// Hash of the authored plan. A plain list of tasks has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// Who put it into the ledger.
+    /// The author of the plan in the ledger.
     #[serde(default)]
     pub added_by: AddedBy,
-    /// How it stands with its human.
     #[serde(default, skip_serializing_if = "is_default")]
     pub approval: Approval,
-    /// The session that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<SessionId>,
-    /// The owner's session is over.
+    /// The end of the owner's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_ended: Option<OwnerEnd>,
-    /// The run that works it off, until that is over: it is nobody else's meanwhile.
+    /// The run of this plan, until it ends. Meanwhile no session can take the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     pub counts: Counts,
-    /// The first few open tasks, what to do next first.
+    /// The first few open tasks, the next one first.
     pub open: Vec<TaskLine>,
-    /// Tasks whose check runs just now.
+    /// Tasks whose check is running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checking: Vec<Checking>,
     #[serde(default, skip_serializing_if = "Brief::is_empty")]
     pub brief: Brief,
 }
 
-/// What became of the spec of a plan since it was loaded.
+/// The change of a plan's spec since it was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpecChange {
-    /// Loading it again would change the plan.
+    /// Loading the spec again would change the plan.
     Changed,
-    /// It does not compile any more.
+    /// The spec no longer compiles.
     Broken,
     Gone,
 }
 
 impl SpecChange {
-    /// In words, with what to do next.
+    /// Describes the change and the next step.
     pub fn describe(self, spec: &str, plan: &PlanId) -> String {
         match self {
             Self::Changed => format!(
@@ -290,90 +283,87 @@ impl SpecChange {
                  not change keeps its status"
             ),
             Self::Broken => format!(
-                "`{spec}` changed since plan {plan} was loaded, and does not compile; `steadfast spec lint {spec}` says \
+                "`{spec}` changed since plan {plan} was loaded, and does not compile; `steadfast spec lint {spec}` shows \
                  why, then `steadfast plan load {spec}` loads it again"
             ),
-            Self::Gone => format!("`{spec}`, from which plan {plan} was loaded, is not there any more"),
+            Self::Gone => format!("`{spec}`, from which plan {plan} was loaded, does not exist any more"),
         }
     }
 }
 
-/// A check that runs.
+/// A running check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checking {
     pub task: TaskId,
-    /// The name of the run; its supervisor holds the lock of that name.
+    /// The name of the check's run. Its supervisor holds the lock of that name.
     pub run: String,
 }
 
-/// What an agent has to know again after its context was cut.
+/// The context that an agent needs again after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Brief {
-    /// The file the plan was compiled from, as it was named.
+    /// The file that the plan was compiled from, as the user named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// By what the whole is seen to be right.
+    /// The success criteria of the whole plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
-    /// What must not happen while its loop goes on: enforced where an action shows it.
+    /// The must-nots of the unfinished loop. Steadfast refuses actions that visibly break one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
-    /// What may be written although it must not be: tasks in progress that take back what broke a must-not.
+    /// Exceptions to the must-nots: tasks in progress that undo a broken must-not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taking_back: Vec<TakingBack>,
-    /// A promise of completion of this plan alone.
+    /// A completion promise of this plan only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
-    /// The name of the phase that is worked on.
+    /// The name of the current phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// The decisions of all phases, as `what: why`: those of this phase at the end, the newest of each last.
+    /// The decisions of all phases, as `what: why`. Those of this phase are at the end, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<String>,
-    /// How often in a row its agent ran out of context with nothing closed in between.
+    /// How often in a row the agent ran out of context without closing a task.
     #[serde(default)]
     pub checkpoints: u32,
-    /// More of the first open task.
+    /// Details of the first open task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<Current>,
 }
 
-/// A task that takes back what broke a must-not, and the paths that did.
+/// A task that undoes a broken must-not, and the paths that broke it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakingBack {
     pub task: TaskId,
-    /// Absolute.
     pub paths: Vec<String>,
 }
 
-/// What is known of the first open task beside its line.
+/// The details of the first open task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
-    /// How it is checked, in words.
+    /// Description of the check, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// How many attempts came to nothing.
+    /// Number of failed attempts.
     #[serde(default)]
     pub stuck_count: u32,
-    /// The attempt under way is one of them: its check failed.
+    /// The current attempt is already in `stuck_count`: its check failed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counted: bool,
 }
 
 impl Brief {
-    /// How many constraints and criteria it carries.
+    /// The limit of constraints and of criteria.
     pub const SHOWN: usize = 6;
-    /// How many decisions it carries.
     pub const DECISIONS: usize = 12;
-    /// How many must-nots it carries.
     pub const MUST_NOTS: usize = 24;
 
     pub fn is_empty(&self) -> bool {
@@ -382,16 +372,16 @@ impl Brief {
 }
 
 impl OwnerEnd {
-    /// The reason of an owner whose end nobody saw.
+    /// The reason for an owner whose end was not recorded.
     pub const SILENT: &str = "silent";
 }
 
 impl PlanView {
-    /// How many open tasks a view carries.
+    /// The limit of open tasks in a view.
     pub const SHOWN: usize = 6;
 }
 
-/// How a session ended, in the host's word.
+/// The end of a session, in the host's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerEnd {
     pub reason: String,

@@ -4,37 +4,37 @@ use crate::label::labels;
 use crate::sparse::is_default;
 use crate::{Millis, SessionId, ToolUseId};
 
-/// A closed plan gate: nothing that is protected is written until a human has spoken.
+/// A closed plan gate: Steadfast refuses to write protected files until a human decides.
 ///
-/// This is also the content of its marker, which a hook can still answer from when nothing else can be read.
+/// This is also the content of its marker, from which a hook answers when it can read no other state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     pub scope: GateScope,
-    /// What the agent is told.
+    /// The reason that the agent receives.
     pub reason: String,
     pub closed_at: Millis,
     #[serde(default)]
     pub trigger: Trigger,
-    /// The checkout it stands in. Relative paths in `protected` are meant from there.
+    /// The root of the checkout. Relative paths in `protected` start here.
     #[serde(default)]
     pub root: String,
-    /// What is not written while it is closed: files, folders with a `/` behind them, `*` and `?` within a
-    /// part, `**` for any number of folders.
+    /// The protected files: files, folders with a `/` at the end, `*` and `?` within a part, `**` for any number of
+    /// folders.
     #[serde(default)]
     pub protected: Vec<String>,
-    /// What waits for the human's yes.
+    /// The draft that needs the human's approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<DraftLine>,
-    /// How long its draft waits for the human, also when the session that proposed it is over.
+    /// How long the draft waits for the human, even after the session that proposed it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
-    /// From then on it is open. Only a checkout's gate has one.
+    /// The time at which it opens by itself. Only a checkout's gate has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
 }
 
 impl Gate {
-    /// A gate with nothing said beyond whom it stands before and why.
+    /// Returns a gate without protected files and draft.
     pub fn new(scope: GateScope, reason: impl Into<String>, closed_at: Millis) -> Self {
         Self {
             scope,
@@ -54,33 +54,32 @@ impl Gate {
     }
 }
 
-/// A draft that was proposed and not answered. It stands before every session of the checkout that starts later.
+/// An unanswered draft. It keeps the gate closed for every session of the checkout that starts later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     pub since: Millis,
-    /// None: until it is answered.
+    /// `None`: until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
 }
 
-/// Whom a gate stands before.
+/// The sessions that a gate applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateScope {
-    /// The one session it was closed in.
+    /// The session that closed it.
     Session(SessionId),
-    /// Every session in this checkout.
     Worktree(String),
 }
 
 impl GateScope {
-    /// Whether it was closed in another session than this.
-    pub fn is_anothers(&self, session: &SessionId) -> bool {
+    /// Returns true if another session closed the gate.
+    pub fn belongs_to_other(&self, session: &SessionId) -> bool {
         matches!(self, Self::Session(owner) if owner != session)
     }
 }
 
-/// What closed a gate.
+/// The cause of a closed gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -89,16 +88,15 @@ pub enum Trigger {
     Lock,
     /// `steadfast plan propose`.
     Proposal,
-    /// The host went into plan mode.
+    /// The host entered plan mode.
     PlanMode,
-    /// A planner started: the agent type as configured.
+    /// A planner started. The text is the configured agent type.
     Agent(String),
-    /// The human typed this slash command.
     Command(String),
 }
 
 impl Trigger {
-    /// As `[approval] triggers` spells it. `Lock` and `Proposal` are always on and have no spelling.
+    /// Parses a value of `[approval] triggers`. `Lock` and `Proposal` are always on and have no spelling.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == "plan-mode" => Some(Self::PlanMode),
@@ -109,22 +107,22 @@ impl Trigger {
     }
 }
 
-/// The little of a draft that a decision needs.
+/// The part of a draft that a decision needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftLine {
-    /// Over what was authored, in hexadecimal.
+    /// Hash of the authored plan, in hexadecimal.
     pub hash: String,
     pub title: String,
     pub tasks: u32,
-    /// Where it is written once it is approved, from the root of the checkout.
+    /// The path for the approved plan, from the root of the checkout.
     pub path: String,
-    /// The call that leaves plan mode with it.
+    /// The call that leaves plan mode with this draft.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolUseId>,
 }
 
 impl DraftLine {
-    /// How much of a hash a human reads and types.
+    /// The length of a hash that a human reads and types.
     pub const SHORT: usize = 8;
 
     pub fn short(&self) -> &str {
@@ -133,7 +131,7 @@ impl DraftLine {
 }
 
 labels! {
-    /// Through which channel a human spoke.
+    /// The channel of a human's decision.
     #[serde(rename_all = "snake_case")]
     pub enum Channel {
         /// `approve plan <hash8>`, typed as a whole message.
@@ -150,64 +148,64 @@ labels! {
 }
 
 labels! {
-    /// How a plan stands with its human.
+    /// The approval status of a plan.
     #[derive(Default)]
     #[serde(rename_all = "snake_case")]
     pub enum Approval {
         #[default]
         NotRequired = "not_required",
-        /// Nobody has said yes.
+        /// The plan needs an approval and has none.
         Required = "required",
-        /// A signed yes to this very plan.
+        /// A human signed exactly this plan.
         Approved = "approved",
-        /// The file says so, and no valid signature does.
+        /// The file claims an approval, and has no valid signature.
         Unsigned = "unsigned",
-        /// The file began to say so while the gate was closed.
+        /// The file was changed to claim an approval while the gate was closed.
         Forged = "forged",
     }
 }
 
 impl Approval {
-    /// Whether it may be built.
+    /// Returns true if work on the plan may start.
     pub fn is_enough(self) -> bool {
         matches!(self, Self::NotRequired | Self::Approved)
     }
 }
 
-/// How a gate came open.
+/// The way in which a gate was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Opening {
-    /// The plan of this hash.
+    /// The plan with this hash was approved.
     Approved {
         hash: String,
         channel: Channel,
     },
     Rejected,
-    /// A human took the lock off; nothing is approved by that.
+    /// A human removed the lock. That approves no plan.
     Unlocked,
     Expired,
 }
 
-/// A protected path that is not as it was when the gate closed.
+/// A protected path that changed since the gate closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealBreak {
-    /// From the root of the checkout.
     pub path: String,
     pub what: SealChange,
     #[serde(default, skip_serializing_if = "is_default")]
     pub cause: SealCause,
 }
 
-/// What is known of a break besides who could have made it.
+/// The known cause of a changed path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SealCause {
     #[default]
     Unknown,
-    /// It was the agent's before, and could not be put back.
+    /// The agent changed the path earlier, and Steadfast could not restore it.
     Stuck,
-    /// HEAD moved, and the path is what the new commit has. The content was in the repository before the gate closed.
+    /// HEAD moved, and the path has the content of the new commit. That content was in the repository before the gate
+    /// closed.
     Checkout,
 }
 
@@ -216,7 +214,7 @@ impl SealBreak {
         Self { path: path.into(), what, cause: SealCause::Unknown }
     }
 
-    /// What changed, the first three by name: `a` was changed, `b` was removed.
+    /// Describes the changes, naming the first three: `a` was changed, `b` was removed.
     pub fn describe(breaks: &[Self]) -> String {
         const NAMED: usize = 3;
         let named = breaks.iter().take(NAMED).map(|broken| format!("`{}` was {}", broken.path, broken.what.as_str()));
@@ -225,7 +223,7 @@ impl SealBreak {
         named.chain(more).collect::<Vec<_>>().join(", ")
     }
 
-    /// More are not looked for in a tree at once: a hook has to mend them in its time.
+    /// The limit of changes found in a tree at once, since a hook must restore them within its time limit.
     pub const AT_ONCE: usize = 16;
 }
 

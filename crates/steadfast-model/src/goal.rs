@@ -4,42 +4,42 @@ use crate::label::labels;
 use crate::sparse::{is_default, sparse};
 
 sparse! {
-    /// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
+    /// The goal of a session, its scope, and what its human forbade. It is read with every event, so it stays small.
     #[derive(Eq)]
     pub struct Goal {
-        /// The beginning of what the human asked for.
+        /// The beginning of the human's request.
         text: String,
-        /// Paths the human named, and where the names they used are.
+        /// Paths that the human named, and the paths behind names that the human used.
         scope: Vec<String>,
-        /// Which of them stand for a name.
+        /// The paths of the scope that were found by name.
         found: Vec<NamedPath>,
-        /// Which of them the user's command added.
+        /// The paths of the scope that the user's command added.
         refined: Vec<String>,
         constraints: Vec<Constraint>,
-        /// The number of the newest constraint: none is given twice.
+        /// The number of the newest constraint. Numbers are never reused.
         numbered: u32,
     }
 }
 
-/// A name the human used that is a folder's or a file's in the tree.
+/// A name in the human's words that matches a folder or a file of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedPath {
     pub name: String,
-    /// From the session's root; a folder with a `/` behind it.
+    /// From the session's root. A folder ends with `/`.
     pub path: String,
 }
 
-/// Something the human forbade.
+/// An action that the human forbade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraint {
-    /// By which a human lifts it. Given when it is added.
+    /// The number by which a human lifts it. Assigned when it is added.
     #[serde(default, skip_serializing_if = "is_default")]
     pub number: u32,
     pub kind: ConstraintKind,
-    /// Paths, names, commands or branches it is about. None: all of the kind.
+    /// The paths, names, commands or branches it applies to. Empty: all of the kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<String>,
-    /// The human's sentence.
+    /// The human's sentence that states it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
 }
@@ -48,39 +48,39 @@ labels! {
     #[serde(rename_all = "snake_case")]
     pub enum ConstraintKind {
         Commit = "commit",
-        /// To a remote; `of`: to these branches, or `--force`.
+        /// Pushing to a remote. `of`: only these branches, or `--force`.
         Push = "push",
         /// Creating or switching branches.
         Branch = "branch",
         PullRequest = "pull_request",
         /// Merging and rebasing.
         Merge = "merge",
-        /// New ones.
+        /// Adding dependencies.
         Dependencies = "dependencies",
         Install = "install",
         Network = "network",
-        /// Writing what `of` names.
+        /// Writing the paths in `of`.
         Touch = "touch",
-        /// Writing anything but what `of` names.
+        /// Writing any path except those in `of`.
         Only = "only",
-        /// Running what `of` names.
+        /// Running the commands in `of`.
         Run = "run",
         Delete = "delete",
-        /// And moving.
+        /// Renaming and moving.
         Rename = "rename",
         /// Changing anything in the checkout.
         Write = "write",
         /// Creating files.
         Create = "create",
-        /// Mixing this with other work. Kept, and not enforced: no single action shows it.
+        /// Mixing this with other work. Stored, but not enforced, since no single action shows it.
         Separate = "separate",
-        /// One this version does not know. Kept, and not enforced.
+        /// A kind that this version does not know. Stored, but not enforced.
         #[serde(other)]
         Unknown = "unknown",
     }
 }
 
-/// What is said about a goal outright, with a command.
+/// A change of the goal by a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalWord {
@@ -90,14 +90,13 @@ pub enum GoalWord {
         scope: Vec<String>,
     },
     Forbid(Vec<Constraint>),
-    /// The constraint of this number is lifted.
+    /// Lifts the constraint with this number.
     Allow(u32),
     Clear,
-    /// What the command of `drift.refine` adds to what was asked for. A human who spoke since is heard, and not it.
+    /// The additions of the `drift.refine` command. They are dropped if the human has sent a new prompt since.
     Refined {
-        /// The number of the human's prompt that it was asked about.
+        /// The number of the human's prompt that the command received.
         prompt: u64,
-        /// The text of the goal at that time.
         goal: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scope: Vec<String>,
@@ -107,25 +106,25 @@ pub enum GoalWord {
 }
 
 impl Goal {
-    /// The most of a goal's text that is kept, in characters.
+    /// The limit of a goal's text, in characters.
     pub const TEXT: usize = 160;
-    /// The most of a sentence that is kept, in characters.
+    /// The limit of a sentence, in characters.
     pub const SAID: usize = 120;
-    /// The most paths of its scope.
+    /// The limit of paths in the scope.
     pub const SCOPE: usize = 24;
-    /// Who forbids more than this has long forgotten the first.
+    /// A human with more constraints than this has forgotten the first ones.
     const CONSTRAINTS: usize = 24;
 
     pub(crate) fn set(&mut self, text: &str, scope: &[String], found: &[NamedPath]) {
         text.clone_into(&mut self.text);
-        // What a command added makes room for what the human names.
+        // Paths that a command added make room for paths that the human names.
         let (refined, named): (Vec<_>, Vec<_>) = scope.iter().partition(|path| self.refined.contains(path));
         self.scope = named.into_iter().chain(refined).take(Self::SCOPE).cloned().collect();
         self.found = found.iter().filter(|found| self.scope.contains(&found.path)).cloned().collect();
         self.refined.retain(|path| self.scope.contains(path));
     }
 
-    /// Adds to the scope, as far as there is room.
+    /// Adds paths to the scope, up to the limit.
     pub(crate) fn refine(&mut self, scope: &[String]) {
         for path in scope {
             if self.scope.len() < Self::SCOPE && !self.scope.contains(path) {
@@ -135,7 +134,7 @@ impl Goal {
         }
     }
 
-    /// The same constraint said again is the same constraint.
+    /// Adds a constraint. A repeated one keeps its number and gets the new sentence.
     pub(crate) fn forbid(&mut self, constraint: &Constraint) {
         let same = |known: &&mut Constraint| known.kind == constraint.kind && known.of == constraint.of;
         if let Some(known) = self.constraints.iter_mut().find(same) {

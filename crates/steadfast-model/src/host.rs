@@ -9,13 +9,13 @@ labels! {
     pub enum Host {
         Claude = "claude",
         Codex = "codex",
-        /// The simulated agent of `steadfast-sim`, which speaks as Claude Code does.
+        /// The simulated agent of `steadfast-sim`. It uses Claude Code's protocol.
         Sim = "sim",
     }
 }
 
 labels! {
-    /// The wiring that an event came through. The same event may come through several: it is counted once.
+    /// The wiring that delivered an event. The same event can arrive through several; Steadfast counts it once.
     #[serde(rename_all = "snake_case")]
     pub enum Via {
         /// The user's own settings for this repository, not committed.
@@ -32,7 +32,7 @@ labels! {
 
 from_label!(Host "host", Via "wiring");
 
-/// The wirings that one event came through. A state has many of these: the usual one is not written down.
+/// The wirings that delivered one event. A state has many of these, so the usual one is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Vias(u8);
@@ -59,10 +59,8 @@ impl Default for Vias {
 }
 
 impl Host {
-    /// All but the simulated agent.
     pub const REAL: [Self; 2] = [Self::Claude, Self::Codex];
 
-    /// The name that people use.
     pub fn full_name(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",

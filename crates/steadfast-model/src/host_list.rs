@@ -1,4 +1,4 @@
-//! The list of tasks that a host keeps for its agent. What it says is a claim; what counts is in the ledger.
+//! The list of tasks that a host keeps for its agent. Its contents are claims; the ledger decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::label::labels;
 use crate::sparse::{is_default, sparse};
 use crate::{PlanId, SessionId, TaskId};
 
-/// One item of a host's list, under the id it has there. A list without ids has its items numbered here.
+/// An item of a host's list, with the host's id. In a list without ids, Steadfast numbers the items.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListItem {
     pub id: TaskId,
@@ -17,10 +17,10 @@ pub struct ListItem {
     pub blocked_by: Vec<TaskId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The command line that its text says it is verified by.
+    /// The command line that its text names as its check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// The ledger has it as done.
+    /// The ledger has evidence that the item is done.
     #[serde(default, skip_serializing_if = "is_default")]
     pub proven: bool,
 }
@@ -36,7 +36,7 @@ labels! {
     }
 }
 
-/// An item as a list without ids has it.
+/// An item of a list without ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     pub subject: String,
@@ -46,37 +46,37 @@ pub struct Listed {
     pub check: Option<String>,
 }
 
-/// What a tool call does to the host's list.
+/// The effect of a tool call on the host's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListCall {
-    /// Looks at it, or nothing that can be read.
+    /// Reads the list, or has no readable effect.
     #[default]
     Look,
-    /// Writes all of it anew.
+    /// Replaces the whole list.
     Write {
         items: Vec<Listed>,
-        /// How many there are past [`HostList::FOLLOWED`].
+        /// Number of items past [`HostList::FOLLOWED`].
         #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
     Add {
-        /// The host gives it, with the result.
+        /// The host assigns it and reports it with the result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<TaskId>,
         item: Listed,
     },
     Edit(ListEdit),
-    /// The host says how it is.
+    /// The host reports the current list.
     Told {
         items: Vec<ListItem>,
-        /// How many there are past [`HostList::FOLLOWED`].
+        /// Number of items past [`HostList::FOLLOWED`].
         #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
 }
 
-/// What a call changes of one item.
+/// A call's change of one item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListEdit {
     pub id: TaskId,
@@ -94,55 +94,55 @@ pub struct ListEdit {
     pub blocked_by: Vec<TaskId>,
 }
 
-/// What the host says of one item when it does something to it.
+/// The host's report about one item that it adds or completes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemTold {
-    /// How it stands on the list is not said.
+    /// The item, without a reliable status.
     pub item: ListItem,
-    /// Whose list it is, where a team works on it.
+    /// The team that owns the list, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 
 sparse! {
-    /// What a look at the host's list found to be otherwise than in our copy.
+    /// The differences between the host's list and our copy.
     #[derive(Eq)]
     pub struct ListDiff {
         items: Vec<ListItem>,
         gone: Vec<TaskId>,
-        /// How many open ones there are that are not followed.
+        /// Number of open items that are not followed.
         beyond: u32,
-        /// What could not be read, each with why.
+        /// The unreadable files, each with the reason.
         faults: Vec<String>,
     }
 }
 
-/// Our copy of a host's list, as far as this session saw it change.
+/// Our copy of a host's list, from the changes that this session saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostList {
     pub items: Vec<ListItem>,
-    /// The last number that an item without an id was given.
+    /// The last number assigned to an item without an id.
     #[serde(default, skip_serializing_if = "is_default")]
     pub numbered: u32,
-    /// How many items there are that are not followed.
+    /// Number of items that are not followed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub beyond: u32,
-    /// Something of it is in the journal and not in the ledger.
+    /// The journal has changes of the list that the ledger does not have.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unkept: bool,
-    /// What was last said of files that cannot be read, by a number for the words. Zero: nothing.
+    /// Hash of the last report about unreadable files. Zero: none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults: u64,
-    /// The team whose list it is, as the host said.
+    /// The team that owns the list, as the host reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 
-/// One step of our copy.
+/// One change of our copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListChange {
-    /// These are so now, new ones among them, and those are gone.
+    /// Changed and new items, and removed ones.
     Moved {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         items: Vec<ListItem>,
@@ -151,15 +151,15 @@ pub enum ListChange {
         #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
-    /// The ledger has been given all of it.
+    /// The ledger has all items.
     Kept,
-    /// What the ledger has of an item.
+    /// The ledger's evidence for an item.
     Proven {
         task: TaskId,
         proven: bool,
     },
     FaultsTold(u64),
-    /// The session uses the list, of a team where one is named.
+    /// The session uses the list, of this team if there is one.
     Used {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         team: Option<String>,
@@ -167,14 +167,14 @@ pub enum ListChange {
 }
 
 impl ListEdit {
-    /// Changes nothing yet.
+    /// Returns an edit without changes.
     pub fn of(id: TaskId) -> Self {
         Self { id, status: None, removed: false, subject: None, check: None, owner: None, blocked_by: Vec::new() }
     }
 }
 
 impl ListItem {
-    /// One that nothing is known of but its words.
+    /// Returns a pending item with nothing but its text.
     pub fn new(id: TaskId, subject: impl Into<String>) -> Self {
         let (status, blocked_by) = (ListStatus::Pending, Vec::new());
         Self { id, subject: subject.into(), status, blocked_by, owner: None, check: None, proven: false }
@@ -184,25 +184,25 @@ impl ListItem {
         self.status != ListStatus::Completed
     }
 
-    /// Its text says how it is verified, and that has not been seen to pass.
-    pub fn wants_evidence(&self) -> bool {
+    /// Returns true if the item's text names a check that has not passed.
+    pub fn needs_evidence(&self) -> bool {
         self.check.is_some() && !self.proven
     }
 }
 
 impl HostList {
-    /// The most items that are followed. A state is read and written with every event.
+    /// The limit of followed items, since the state is read and written with every event.
     pub const FOLLOWED: usize = 500;
 
-    /// The plan that the items of a session's list are tasks of.
+    /// Returns the plan for the items of this session's list.
     pub fn plan(session: &SessionId) -> PlanId {
         PlanId::new(format!("{}{session}", Self::PLAN))
     }
 
-    /// How the id of such a plan begins.
+    /// The prefix of such a plan's id.
     pub const PLAN: &str = "host-";
 
-    /// Whoever comes now takes the place of one that is open.
+    /// Returns true if a new item would replace an open one.
     pub fn is_full(&self) -> bool {
         self.items.len() >= Self::FOLLOWED && self.items.iter().all(ListItem::is_open)
     }
@@ -248,8 +248,8 @@ impl HostList {
         self.items.push(item.clone());
     }
 
-    /// Which makes room: what is over, else what is taken at its agent's word, the last first. The ledger has it, and a
-    /// call that is about it brings it back.
+    /// Returns the item to drop: a completed one, else the last one without a check, else the last one without
+    /// evidence. The ledger still has it, and a call about it brings it back.
     fn least_needed(&self) -> usize {
         let over = self.items.iter().position(|item| !item.is_open());
         let unchecked = || self.items.iter().rposition(|item| item.check.is_none());
@@ -300,9 +300,9 @@ mod tests {
     fn what_the_ledger_proves_stays_with_the_item() {
         let mut list = HostList::default();
         list.apply(&moved(vec![ListItem { check: Some("true".into()), ..item(1, ListStatus::Pending) }]));
-        assert!(list.unkept && list.items[0].wants_evidence());
+        assert!(list.unkept && list.items[0].needs_evidence());
         list.apply(&ListChange::Proven { task: TaskId::new("1"), proven: true });
         list.apply(&ListChange::Kept);
-        assert!(!list.unkept && !list.items[0].wants_evidence());
+        assert!(!list.unkept && !list.items[0].needs_evidence());
     }
 }

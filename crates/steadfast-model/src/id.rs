@@ -2,25 +2,25 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970. Time comes with an event; a decision never asks a clock.
+/// Milliseconds since 1970. Events carry their time; a decision never reads a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// How long ago `earlier` was, never negative: clocks are set back.
+    /// Returns the milliseconds since `earlier`, at least 0, because clocks can be set back.
     pub fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
-    /// That long before.
+    /// Returns the time that many milliseconds earlier.
     #[must_use]
     pub fn before(self, millis: u64) -> Self {
         Self(self.0.saturating_sub_unsigned(millis))
     }
 }
 
-/// As RFC 3339 writes it, in UTC.
+/// Formats the time as in RFC 3339, in UTC.
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.div_euclid(1_000);
@@ -65,11 +65,10 @@ macro_rules! ids {
 }
 
 ids! {
-    /// One conversation of a host, as the host names it.
+    /// A conversation, with the host's id.
     SessionId,
     /// A subagent inside a session.
     AgentId,
-    /// One tool call.
     ToolUseId,
     /// A compiled spec, or the plain list of a worktree.
     PlanId,
@@ -85,7 +84,7 @@ ids! {
 pub fn fnv<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
-        // The separator keeps ("ab", "c") and ("a", "bc") apart; it is no byte of any UTF-8 text.
+        // The separator keeps ("ab", "c") and ("a", "bc") apart. UTF-8 never contains this byte.
         for byte in part.iter().chain(&[0xff]) {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }

@@ -1,4 +1,4 @@
-//! Plain enums whose variants have a word each, and reading those words back.
+//! Plain enums whose variants have a one-word label, and parsing of these labels.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ macro_rules! from_label {
 
 pub(crate) use {from_label, labels};
 
-/// A name that is not a known label.
+/// A name that matches no label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     pub what: &'static str,
@@ -70,7 +70,7 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Several labels in words: "`a`, `b` or `c`".
+/// Lists labels in words: "`a`, `b` or `c`".
 pub(crate) fn one_of(labels: &[&str]) -> String {
     let quoted: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
     match quoted.split_last() {

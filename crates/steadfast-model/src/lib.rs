@@ -1,7 +1,10 @@
-//! The nouns of Steadfast. Plain data: no file, no clock, no process.
+//! The nouns of Steadfast: plain data without files, clock or processes.
 //!
-//! An [`Event`] came in from a host, [`Facts`] say what the world looked like, a [`Verdict`] goes out, and [`Change`]s
-//! move a session's [`State`] on. Everything that decides lives in `steadfast-engine`, everything that stores in
+//! An [`Event`] arrives from a host. The engine decides with the session's [`State`] and the [`Facts`] about the world.
+//! It returns a [`Verdict`] for the host, [`Change`]s of the state and [`Effect`]s to carry out. Tasks, evidence, loops
+//! and runs are the nouns of the ledger; [`Settings`] are the configuration.
+//!
+//! Start with `event.rs`, `verdict.rs` and `state.rs`. Decisions are in `steadfast-engine`, storage is in
 //! `steadfast-store`.
 
 mod authority;

@@ -5,70 +5,70 @@ use serde::{Deserialize, Serialize};
 use crate::label::labels;
 use crate::{Counts, LoopId, Millis, OwnerEnd, PlanId, RunId, SessionId, StatedCheck};
 
-/// A request on its way to a result that was reviewed and gated.
+/// The way of a request to a result that was reviewed and passed the gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     pub id: LoopId,
-    /// The checkout it was begun in.
+    /// The checkout where the loop started.
     pub worktree: String,
-    /// The commit it began at. `None`: there was none yet.
+    /// The commit where the loop started. `None`: the repository had no commit.
     pub base: Option<String>,
     pub stage: Stage,
-    /// As the human wrote it.
+    /// The request in the human's words.
     pub request: String,
-    /// The file of its spec, as it was named.
+    /// The file of its spec, as the user named it.
     pub spec: Option<String>,
-    /// What it was given once; never judged anew.
+    /// The scores of the request. They are set once and never changed.
     pub scores: Option<Scores>,
-    /// Why a human took a request that was not clear enough.
+    /// Why a human accepted a request that was not clear enough.
     pub overridden: Option<String>,
-    /// What the request itself said of its result. A spec that is written later adds to it and takes nothing away.
+    /// The criteria and limits in the request itself. A later spec adds to them and removes none.
     pub asked: Shape,
     pub shape: Option<Shape>,
-    /// What was remembered and shown, one line each.
+    /// The remembered lessons that were shown, one line each.
     pub recall_surfaced: Vec<String>,
     pub plan: Option<PlanId>,
     pub run: Option<RunId>,
-    /// Thorough reviews so far.
+    /// Number of thorough reviews.
     pub rounds: u32,
-    /// What the gate objected to at its last look.
+    /// The objections of the gate at its last check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objections: Vec<Objected>,
-    /// Objections of the gate that a human took as they are.
+    /// Objections of the gate that a human accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waived: Vec<Waiver>,
     pub ended: Option<LoopEnd>,
     pub started_at: Millis,
     pub updated_at: Millis,
-    /// The session that is bound to it: its stops are held while the loop is unfinished.
+    /// The session that is bound to the loop. It may not stop while the loop is unfinished.
     #[serde(default)]
     pub session: Option<SessionId>,
-    /// Why it waits for a human. While it does, it holds nobody.
+    /// Why the loop waits for a human. Meanwhile its session may stop.
     #[serde(default)]
     pub waits: Option<String>,
-    /// What its sessions may use up. A run has limits of its own.
+    /// The limits of its sessions. A run has limits of its own.
     #[serde(default)]
     pub limits: LoopLimits,
-    /// Units that sessions began.
+    /// Number of units that sessions started.
     #[serde(default)]
     pub iterations: u32,
-    /// What each session cost since the loop began, in millionths of a US dollar, as last seen.
+    /// The last known cost of each session since the loop started, in millionths of a US dollar.
     #[serde(default)]
     pub spent: BTreeMap<SessionId, u64>,
 }
 
 impl Loop {
-    /// A loop that has just begun.
     pub fn new(id: LoopId, worktree: String, request: String, now: Millis) -> Self {
         Self { id, worktree, request, started_at: now, updated_at: now, ..Self::default() }
     }
 
-    /// What all its sessions cost, in millionths of a US dollar.
+    /// Returns the cost of all its sessions, in millionths of a US dollar.
     pub fn micro_usd(&self) -> u64 {
         self.spent.values().fold(0, |sum, spent| sum.saturating_add(*spent))
     }
 
-    /// How much it may do alone: what its fit allows, and where a human took it below that, with the least freedom.
+    /// Returns how much the loop may do alone: as much as its fit allows. A human's override of a blocked request gives
+    /// the least freedom.
     pub fn autonomy(&self) -> Option<Autonomy> {
         let autonomy = self.scores?.autonomy;
         match (autonomy, &self.overridden) {
@@ -77,43 +77,43 @@ impl Loop {
         }
     }
 
-    /// It waits for a clearer request, or for a human who takes it as it is.
+    /// Returns true if the loop waits for a clearer request, or for a human to accept this one.
     pub fn is_unclear(&self) -> bool {
         self.autonomy() == Some(Autonomy::Blocked)
     }
 }
 
-/// An objection of the gate, as it is kept.
+/// A recorded objection of the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objected {
     /// `o-1a2b3c`
     pub id: String,
     pub text: String,
-    /// The check of the task that meets it. None: only a human can.
+    /// The check of the task that answers it. `None`: it needs a human.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
 }
 
-/// An objection of the gate that a human took as it is.
+/// An objection of the gate that a human accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
-    /// Its id: `o-1a2b3c`.
+    /// The id of the objection: `o-1a2b3c`.
     pub objection: String,
-    /// What it said.
+    /// The text of the objection.
     pub text: String,
     pub why: String,
 }
 
-/// What the sessions of a loop may use up. `None`: there is no limit.
+/// The limits for the sessions of a loop. `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopLimits {
-    /// Units that are begun.
+    /// Number of units.
     pub iterations: Option<u32>,
     pub micro_usd: Option<u64>,
 }
 
 impl LoopLimits {
-    /// Which limit a loop has reached, in words: no further unit is begun.
+    /// Names the limit that stops the loop from starting another unit.
     pub fn reached(&self, looped: &Loop) -> Option<String> {
         match self.iterations.filter(|limit| looped.iterations >= *limit) {
             Some(limit) => Some(format!("{} of {limit} iterations are used", looped.iterations)),
@@ -121,7 +121,7 @@ impl LoopLimits {
         }
     }
 
-    /// That its budget is spent, in words: it does not go on.
+    /// Reports that the budget is spent, which pauses the loop.
     pub fn spent(&self, looped: &Loop) -> Option<String> {
         let dollars = |micro: u64| format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000);
         let (limit, spent) = (self.micro_usd?, looped.micro_usd());
@@ -133,58 +133,57 @@ impl LoopLimits {
     }
 }
 
-/// The little of an unfinished loop that a decision needs.
+/// The part of an unfinished loop that a decision needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopView {
     pub id: LoopId,
     pub stage: Stage,
-    /// The session that is bound to it.
+    /// The session that is bound to the loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// That session is over.
+    /// The end of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_ended: Option<OwnerEnd>,
-    /// A run works on it: no session does.
+    /// The run that works on the loop instead of a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
-    /// How many tasks of its plan are in which status.
     #[serde(default)]
     pub counts: Counts,
-    /// Why it waits for a human.
+    /// Why the loop waits for a human.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
-    /// Which limit it has reached, in words: it waits for a human.
+    /// The reached limit, in words. The loop waits for a human.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// How it stands, in words.
+    /// The status, in words.
     pub standing: String,
-    /// What takes it further, as a command in backticks.
+    /// The command that continues the loop, in backticks.
     pub next: String,
 }
 
-/// How ready a request is to run alone.
+/// The scores of a request: how ready it is to run without a human.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scores {
-    /// 0 to 10.
+    /// From 0 to 10.
     pub spec: u8,
-    /// 0 to 75.
+    /// From 0 to 75.
     pub fit: u8,
     pub autonomy: Autonomy,
 }
 
 labels! {
-    /// How far a loop goes without a human.
+    /// How far a loop works without a human.
     #[serde(rename_all = "kebab-case")]
     pub enum Autonomy {
-        /// No pause.
+        /// The loop does not pause.
         Tool = "tool",
-        /// A pause after each wave's review.
+        /// The loop pauses after each wave's review.
         ToolReview = "tool-review",
-        /// A pause after each unit.
+        /// The loop pauses after each unit.
         Colleague = "colleague",
-        /// Not at all until the request is clear.
+        /// The loop does not start until the request is clear.
         Blocked = "blocked",
     }
 }
@@ -215,7 +214,7 @@ impl Stage {
         }
     }
 
-    /// One further, or from a review back to the work that it asks for.
+    /// Returns true for the next stage, and for the way back from a review to work.
     pub fn can_become(self, stage: Self) -> bool {
         self.next() == Some(stage) || (self, stage) == (Self::Review, Self::Executing)
     }
@@ -224,44 +223,44 @@ impl Stage {
 labels! {
     #[serde(rename_all = "snake_case")]
     pub enum LoopEnd {
-        /// The gate let it pass.
+        /// The gate passed the result.
         Complete = "complete",
-        /// Reviews were used up with something left to mend.
+        /// The reviews were used up, and findings are open.
         Capped = "capped",
-        /// Put away by a human, or for a newer one.
+        /// A human archived the loop, or a newer one replaced it.
         Archived = "archived",
     }
 }
 
-/// What the result has to be, what must not happen on the way, and how it is shown.
+/// The requirements on the result, the must-nots, and the verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     pub criteria: Vec<String>,
     pub must_nots: Vec<String>,
-    /// Where the work may be: "Only touch `src/auth`".
+    /// The allowed places of the work: "Only touch `src/auth`".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<String>,
     pub verification: Vec<String>,
-    /// What the human's own words say has to pass. The gate runs each.
+    /// Commands that must pass according to the human's own words. The gate runs each one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<StatedCheck>,
-    /// What else they say about the end. Reviewers look at it; nothing runs it.
+    /// Other words of the human about the end. Reviewers read them; no command checks them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_executed: Vec<String>,
 }
 
 impl Shape {
-    /// What an action or a change is held against: what must not happen, and where the work may be.
+    /// Returns the limits for actions and changes: the must-nots and the scope.
     pub fn limits(&self) -> Vec<String> {
         self.must_nots.iter().chain(&self.scope).cloned().collect()
     }
 }
 
-/// What experts said of a wave, or of the whole.
+/// The experts' review of a wave or of the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
     pub kind: ReviewKind,
-    /// 0 to 10. `None`: nobody gave one.
+    /// From 0 to 10. `None`: no expert gave a score.
     pub score: Option<u8>,
     pub findings: Vec<Finding>,
     pub blockers_remaining: u32,
@@ -272,30 +271,28 @@ pub struct Review {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewKind {
-    /// Of one wave: it holds nothing up.
+    /// Review of one wave. It delays no work.
     Light { wave: u32 },
-    /// Of the whole, before the gate.
+    /// Review of the whole, before the gate.
     Thorough { round: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// In its loop, from 1. The ledger gives it.
+    /// Number in its loop, from 1. Assigned by the ledger.
     pub id: u32,
     pub severity: FindingSeverity,
-    /// From the root of the checkout.
     pub file: String,
-    /// From 1.
     pub line: u32,
     pub expert: String,
     pub text: String,
-    /// The one it breaks, in the words of the shape.
+    /// The must-not that the finding breaks, in the words of the shape.
     pub must_not: Option<String>,
     pub resolution: Resolution,
 }
 
 impl Finding {
-    /// A blocker that was only put off is still in the way.
+    /// Returns true for a blocker that is open or deferred.
     pub fn blocks(&self) -> bool {
         self.severity == FindingSeverity::Blocker
             && matches!(self.resolution, Resolution::Open | Resolution::Deferred { .. })
@@ -312,7 +309,6 @@ labels! {
     }
 }
 
-/// What became of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {

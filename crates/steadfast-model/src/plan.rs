@@ -4,29 +4,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Check, StatedCheck, Status, TaskId, TaskKind, TaskType};
 
-/// A compiled spec: what goes into the ledger, with generated tasks in.
+/// A compiled spec, including generated tasks, as it goes into the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub feature: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What must not happen, one line each.
+    /// The must-nots, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// How its author knows that it is done, one line each.
+    /// The author's success criteria, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
-    /// Commands that its own words say have to pass at the end.
+    /// Commands that must pass at the end according to the spec's own words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<StatedCheck>,
-    /// A promise of completion beside the configured ones, the text of the tag only.
+    /// A completion promise in addition to the configured ones: only the text of the tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
     pub phases: Vec<Phase>,
-    /// How long its author thinks tasks take, in milliseconds. Not part of what is approved.
+    /// The author's estimates, in milliseconds. Not part of the approved content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<TaskId, u64>,
-    /// In the order they are worked on; what a task waits for is in here, too.
+    /// In working order. A task's dependencies are included.
     pub tasks: Vec<PlannedTask>,
 }
 
@@ -34,13 +34,13 @@ pub struct Plan {
 pub struct Phase {
     pub id: String,
     pub name: String,
-    /// A loop phase does its tasks once for each.
+    /// The items of a loop phase. Each of its tasks is done once for each item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
 }
 
 impl Plan {
-    /// The check that an author gave a task, where a generated one runs it: that one, and its command.
+    /// Returns the task and the command of the author's check, if a generated task runs it.
     pub fn check_behind(&self, task: &PlannedTask) -> Option<(&TaskId, &str)> {
         if task.kind != TaskKind::Main || task.verify.as_ref().and_then(Check::as_command).is_some() {
             return None;
@@ -51,12 +51,12 @@ impl Plan {
     }
 }
 
-/// `1.2a` and `1.2b` are links of `1.2`.
+/// Returns true if `link` is part of the chain of `main`: `1.2a` and `1.2b` belong to `1.2`.
 pub fn is_link(link: &TaskId, main: &TaskId) -> bool {
     matches!(link.as_str().strip_prefix(main.as_str()), Some("a" | "b"))
 }
 
-/// A task before it is in a ledger.
+/// A task before it is in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTask {
     pub id: TaskId,
@@ -64,9 +64,8 @@ pub struct PlannedTask {
     pub kind: TaskKind,
     #[serde(rename = "type")]
     pub task_type: Option<TaskType>,
-    /// The id of its phase.
     pub phase: Option<String>,
-    /// The item of its loop phase, by its place in [`Phase::items`].
+    /// The index of its item in [`Phase::items`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
     pub files: Vec<String>,
@@ -75,11 +74,11 @@ pub struct PlannedTask {
     pub blocked_by: Vec<TaskId>,
 }
 
-/// How a task stood in the list it comes from.
+/// The status of a task in the list it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported {
     pub task: TaskId,
     pub status: Status,
-    /// Why it is blocked, or how it was closed there.
+    /// Why it is blocked, or how it was closed in that list.
     pub reason: Option<String>,
 }

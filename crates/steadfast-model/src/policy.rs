@@ -5,42 +5,42 @@ use crate::label::{from_label, labels};
 labels! {
     #[serde(rename_all = "snake_case")]
     pub enum PolicyName {
-        /// Steadfast's own state, and who may run which command.
+        /// Protects Steadfast's own state, and the commands that only a human may run.
         Integrity = "integrity",
         /// The plan gate and the seal.
         Approval = "approval",
-        /// What the human forbade.
+        /// Enforces the human's constraints.
         Constraint = "constraint",
         /// Scope, score and corrections.
         Drift = "drift",
-        /// What is said to be completed.
+        /// Checks claims of completion.
         Evidence = "evidence",
         /// The stop gate.
         Completion = "completion",
     }
 }
 
-/// Which way a verdict falls when a host cannot express it.
+/// The fallback for a verdict that a host cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Towards refusing: what cannot be asked is denied.
+    /// Falls back to a refusal: a question becomes a denial.
     Gate,
-    /// Towards silence: what cannot be asked is said, what cannot be said is noted.
+    /// Falls back to silence: a question becomes a context, a context becomes a note.
     Advice,
 }
 
 labels! {
-    /// How far a policy may go.
+    /// The strength of a policy.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum Mode {
-        /// Record what it would have said.
+        /// Only records.
         Observe = "observe",
-        /// Say it, never refuse.
+        /// Advises, and never refuses.
         Advise = "advise",
-        /// Refuse.
+        /// Refuses.
         #[default]
         Enforce = "enforce",
     }

@@ -1,4 +1,4 @@
-//! Whether a task that was closed is still done: evidence belongs to the files it was recorded for.
+//! Freshness of evidence: a closed task is still done only while the files of its evidence are unchanged.
 
 use std::fmt;
 
@@ -7,19 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::sparse::sparse;
 use crate::{Evidence, EvidenceClass, Fact, TaskLine};
 
-/// A file as it was when evidence was recorded, so that a stop can tell without git whether it changed.
+/// The state of a file when evidence was recorded, so that a stop can detect changes without git.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenFile {
-    /// From the root of the checkout.
     pub path: String,
-    /// Identifies size, times and inode. Zero: only the content tells.
+    /// Hash of size, times and inode. Zero: only the content is compared.
     pub stat: u64,
-    /// Identifies the content: the beginning of its SHA-256. Zero where there was no file.
+    /// The first bytes of the content's SHA-256. Zero: the file did not exist.
     pub content: u64,
 }
 
 impl SeenFile {
-    /// As the ledger keeps them.
+    /// Encodes the list for the ledger.
     pub fn encode(files: &[Self]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for Self { path, stat, content } in files {
@@ -32,7 +31,7 @@ impl SeenFile {
         bytes
     }
 
-    /// What [`Self::encode`] wrote. Bytes that it cannot have written end the list.
+    /// Decodes the bytes of [`Self::encode`]. The list ends at the first invalid entry.
     pub fn decode(bytes: &[u8]) -> Vec<Self> {
         let mut files = Vec::new();
         let mut rest = bytes;
@@ -57,14 +56,14 @@ fn read_one(bytes: &[u8]) -> Option<(SeenFile, &[u8])> {
     Some((file, rest))
 }
 
-/// What a task's evidence is about.
+/// The files that a task's evidence depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceSubject {
-    /// It never goes stale: a decision, a human's word, an agent's claim.
+    /// No files: a decision, a human's word or an agent's claim never becomes stale.
     Nothing,
     /// The task's files.
     Files,
-    /// The task names none: everything in the checkout.
+    /// Everything in the checkout, since the task names no files.
     Everything,
 }
 
@@ -78,10 +77,10 @@ impl EvidenceSubject {
     }
 }
 
-/// Whether a task that was closed with this evidence is done here. Every stop, command, run and loop asks this; they
-/// differ in how they look at the files.
+/// Returns the freshness of a closed task's evidence. Every stop, command, run and loop uses this function; each
+/// compares the files in its own way.
 ///
-/// `changed`: whether the subject of the evidence is not what it was.
+/// `changed` returns true if the subject of the evidence changed since it was recorded.
 ///
 /// ```
 /// use steadfast_model::{EvidenceClass, Fact, Freshness, EvidenceSubject, freshness};
@@ -106,7 +105,7 @@ pub fn freshness(subject: EvidenceSubject, changed: impl FnOnce(EvidenceSubject)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     Holds,
-    /// What it was recorded for changed since.
+    /// The subject of the evidence changed since it was recorded.
     Stale,
     Unknown,
 }
@@ -118,19 +117,19 @@ impl Evidence {
 }
 
 sparse! {
-    /// How the done tasks of a plan stand in this checkout.
+    /// The state of a plan's done tasks in this checkout.
     #[derive(Eq)]
     pub struct DoneHere {
-        /// Their evidence is about other files than those that are here.
+        /// Tasks whose evidence is about other file contents than the current ones.
         stale: TaskLines,
-        /// Main and added tasks that nothing but the agent's word closed.
+        /// Main and added tasks that were closed only by the agent's word.
         claimed: TaskLines,
-        /// Done on the branch of a run that is not merged here.
+        /// Tasks done on the branch of a run that is not merged here.
         elsewhere: Option<OnBranch>,
     }
 }
 
-/// The first few tasks of a list, and how many there are.
+/// The first few tasks of a list, and the total.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskLines {
     pub first: Vec<TaskLine>,
@@ -155,7 +154,7 @@ impl TaskLines {
 /// `1.1 Write the parser; 1.2 Test it; and 3 more`.
 impl fmt::Display for TaskLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Longer titles are cut: this stands in a line with others.
+        /// Longer titles are cut, because several share a line.
         const TITLE: usize = 80;
         for (index, TaskLine { id, title, .. }) in self.first.iter().enumerate() {
             let separator = if index > 0 { "; " } else { "" };
@@ -174,7 +173,7 @@ impl fmt::Display for TaskLines {
     }
 }
 
-/// Tasks that a run did.
+/// The tasks done by a run, on its branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnBranch {
     pub branch: String,

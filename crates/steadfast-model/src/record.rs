@@ -7,12 +7,12 @@ use crate::{Answer, Change, Effect, Event, Facts, Mode, PolicyName, State, Verdi
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
-    /// Where a rotated journal begins: everything before it, folded.
+    /// The start of a rotated journal: the fold of everything before it.
     Snapshot(Box<State>),
     Record(Box<Record>),
 }
 
-/// An event with all that followed from it.
+/// An event with all its consequences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub event: Event,
@@ -28,7 +28,7 @@ pub struct Record {
     pub effects: Vec<Effect>,
 }
 
-/// What one policy said, before its mode tied its hands.
+/// A policy's verdict before its mode was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyOpinion {
     pub policy: PolicyName,

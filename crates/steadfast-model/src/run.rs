@@ -5,27 +5,27 @@ use serde::{Deserialize, Serialize};
 use crate::label::labels;
 use crate::{Evidence, Host, Millis, PlanId, RunId, SessionId, Task, TaskId};
 
-/// Agents that work a plan off in waves.
+/// A run: agents that work through a plan in waves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     pub id: RunId,
     pub plan: PlanId,
-    /// The checkout it was begun in.
+    /// The checkout where the run started.
     pub worktree: String,
-    /// The file it was begun with, as it was named.
+    /// The spec file, as the user named it.
     pub spec: String,
     pub host: Host,
-    /// The commit its branch began at.
+    /// The commit where its branch started.
     pub base: String,
     pub branch: String,
     pub state: RunState,
-    /// Why it is in this state.
+    /// Why it has this state.
     pub reason: Option<String>,
     pub limits: Limits,
     pub started_at: Millis,
     pub updated_at: Millis,
     pub ended_at: Option<Millis>,
-    /// Who runs it. `None`: nobody did yet.
+    /// The process of the runner. `None`: no runner has started it.
     pub runner: Option<Process>,
 }
 
@@ -33,13 +33,13 @@ labels! {
     #[serde(rename_all = "snake_case")]
     pub enum RunState {
         Running = "running",
-        /// At a limit, or interrupted: it can be resumed.
+        /// Reached a limit or was interrupted. It can be resumed.
         Paused = "paused",
-        /// Every task is done, some on the agent's word alone: a human looks at those.
+        /// Every task is done, but some only by the agent's word. A human reviews those.
         NeedsReview = "needs review",
-        /// Nothing is left that could be done.
+        /// No task is left that could be done.
         Complete = "complete",
-        /// Given up by a human.
+        /// A human gave it up.
         Stopped = "stopped",
     }
 }
@@ -50,47 +50,46 @@ impl RunState {
     }
 }
 
-/// What a run may use up.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Agents at once.
+    /// Number of agents at once.
     pub parallel: u32,
-    /// Dispatches of units; [`Limits::NO_LIMIT`]: as many as it takes.
+    /// Number of dispatches. [`Limits::NO_LIMIT`]: unlimited.
     pub iterations: u32,
     pub micro_usd: Option<u64>,
     pub tokens: Option<u64>,
     pub wall_ms: Option<u64>,
-    /// One dispatch of one unit.
+    /// Time of one dispatch.
     pub unit_ms: Option<u64>,
-    /// How long an agent may say nothing.
+    /// Time an agent may print nothing.
     pub silence_ms: Option<u64>,
 }
 
 impl Limits {
-    /// More iterations than any run has.
     pub const NO_LIMIT: u32 = u32::MAX;
 
-    /// How many iterations there may be. `None`: as many as it takes.
+    /// Returns the number of iterations. `None`: unlimited.
     pub fn iterations(&self) -> Option<u32> {
         Some(self.iterations).filter(|iterations| *iterations != Self::NO_LIMIT)
     }
 }
 
-/// A process that is told from a later one with the same number.
+/// A process, told apart from a later one with the same pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     pub pid: u32,
-    /// As the system counts; 0 where it does not say.
+    /// The system's start time. 0: the system does not report one.
     pub started: u64,
 }
 
-/// All that a session spent until now: the next report replaces this one.
+/// The total cost of a session so far. The next report replaces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// `None`: nobody knows the price.
+    /// `None`: the price is unknown.
     pub micro_usd: Option<u64>,
-    /// Those from the cache not among them.
+    /// Without cached tokens.
     pub input_tokens: u64,
     pub cached_tokens: u64,
     pub output_tokens: u64,
@@ -107,7 +106,7 @@ impl Spent {
         self.with(other, u64::saturating_sub)
     }
 
-    /// A price that is not known makes the sum unknown: half a price is a wrong one.
+    /// Joins two costs. The sum is unknown if one price is: a partial sum would be wrong.
     fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
         Self {
             micro_usd: self.micro_usd.zip(other.micro_usd).map(|(one, two)| join(one, two)),
@@ -122,42 +121,39 @@ impl Spent {
     }
 }
 
-/// A unit in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunUnit {
     pub unit: TaskId,
     pub title: String,
-    /// In the order they are worked on.
+    /// In working order.
     pub tasks: Vec<TaskId>,
-    /// From 1.
     pub wave: u32,
     pub status: UnitStatus,
-    /// How often it was dispatched.
+    /// Number of dispatches.
     pub attempts: u32,
-    /// Failures in a row that count towards blocking it.
+    /// Number of consecutive failures. They lead to blocking the unit.
     pub stuck: u32,
     pub branch: Option<String>,
-    /// Its worktree.
     pub directory: Option<String>,
-    /// The plan of that worktree.
+    /// The plan of its worktree.
     pub plan: Option<PlanId>,
     pub agent: Option<Process>,
     pub session: Option<SessionId>,
-    /// The token each of its tasks is held with.
+    /// The lease token of each of its tasks.
     pub leases: BTreeMap<TaskId, u64>,
     /// The commit of its last work.
     pub head: Option<String>,
-    /// The commit that brought it to the run's branch.
+    /// The commit that merged it into the run's branch.
     pub merged: Option<String>,
-    /// Where it stands, one line.
+    /// The status, in one line.
     pub note: Option<String>,
-    /// What the last failed attempt leaves to the next.
+    /// The last failed attempt, described for the next attempt.
     pub last_failure: Option<String>,
     pub updated_at: Millis,
 }
 
 impl RunUnit {
-    /// A unit that waits for its first agent.
+    /// Returns a unit that waits for its first agent.
     pub fn new(unit: TaskId, title: String, tasks: Vec<TaskId>, wave: u32) -> Self {
         Self { unit, title, tasks, wave, ..Self::default() }
     }
@@ -176,73 +172,73 @@ labels! {
     }
 }
 
-/// One iteration: an agent that was given a unit.
+/// One iteration: an agent received a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatch {
-    /// In its run, from 1.
+    /// Number in its run, from 1.
     pub number: u32,
     pub unit: TaskId,
     pub host: Host,
     pub session: Option<SessionId>,
     pub started_at: Millis,
     pub ended_at: Option<Millis>,
-    /// How it ended, a few words.
+    /// The end, in a few words.
     pub ending: Option<String>,
     pub spent: Spent,
     pub turns: u32,
-    /// What its agent said last.
+    /// The agent's last message.
     pub summary: Option<String>,
 }
 
 impl Dispatch {
-    /// How one ended whose agent came to its own end.
+    /// The ending of an agent that finished by itself.
     pub const FINISHED: &'static str = "finished";
 }
 
-/// What dispatches took together.
+/// The totals of several dispatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     pub iterations: u32,
-    /// Of those whose price is known.
+    /// Only dispatches with a known price.
     pub micro_usd: u64,
     pub tokens: u64,
-    /// Dispatches that spent tokens at a price nobody knows.
+    /// Number of dispatches that used tokens at an unknown price.
     pub unpriced: u32,
 }
 
-/// All there is to show of a run, as of one moment.
+/// Everything that is shown of a run, at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunView {
     pub run: Run,
-    /// Of its plan.
+    /// The title of its plan.
     pub title: String,
     /// In the order of the plan.
     pub units: Vec<RunUnit>,
-    /// Of its plan, the way people count.
+    /// The tasks of its plan, without generated ones.
     pub tasks: Vec<Task>,
-    /// The last of each task that has any.
+    /// The last evidence of each task.
     pub evidence: BTreeMap<TaskId, Evidence>,
-    /// Why tasks are blocked, where that is known.
+    /// The known reasons of blocked tasks.
     pub blocked: BTreeMap<TaskId, String>,
     pub sums: Sums,
-    /// Of each unit that was dispatched.
+    /// The totals of each dispatched unit.
     pub unit_sums: BTreeMap<TaskId, Sums>,
-    /// When agents worked, in the order they began.
+    /// The working times of agents, in order of their start.
     pub spans: Vec<WorkSpan>,
 }
 
-/// When an agent worked on a unit, or an expert beside the units.
+/// The time when an agent worked on a unit, or an expert beside the units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkSpan {
-    /// A name that begins with `@` is no unit.
+    /// A name that begins with `@` is not a unit.
     pub unit: TaskId,
     pub started_at: Millis,
-    /// None: it goes on, or its runner was killed.
+    /// `None`: the agent still works, or its runner was killed.
     pub ended_at: Option<Millis>,
 }
 
 impl WorkSpan {
-    /// A review, or a spec.
+    /// Returns true for a review or for work on a spec.
     pub fn is_aside(&self) -> bool {
         self.unit.as_str().starts_with('@')
     }

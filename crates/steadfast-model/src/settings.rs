@@ -29,26 +29,26 @@ pub use usd::Usd;
 pub use value::SettingValue;
 
 labels! {
-    /// The file that a value comes from. A later one overrides an earlier one.
+    /// The origin of a value. A later file overrides an earlier one.
     #[derive(Default)]
     #[serde(rename_all = "snake_case")]
     pub enum Source {
         #[default]
         Default = "default",
-        /// The user's own file.
         User = "user",
         /// `workflow.stop_hook` of the project's `project.yaml`.
         #[serde(rename = "project.yaml")]
         ProjectYaml = "project.yaml",
         /// The project's `steadfast.toml`.
         Project = "project",
-        /// The user's own for this repository, beside its state.
+        /// The user's own file for this repository, beside its state.
         Local = "local",
     }
 }
 
 impl Source {
-    /// Only the user writes it. A file that comes with a project may not choose the commands that run.
+    /// Returns true for files that only the user writes. A file that comes with a project must not choose commands that
+    /// run.
     pub fn is_the_users(self) -> bool {
         match self {
             Self::Default | Self::User | Self::Local => true,
@@ -57,18 +57,16 @@ impl Source {
     }
 }
 
-/// A value with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sourced<T> {
     pub value: T,
     pub source: Source,
 }
 
-/// The files that may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetBy {
     Anyone,
-    /// The user's own files: the key chooses commands that run, or the permissions of agents.
+    /// Only the user's own files: the key chooses commands that run, or the permissions of agents.
     UserOnly,
 }
 
@@ -84,7 +82,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The values that the key accepts, in words.
+    /// Describes the values that the key accepts.
     pub fn expected(&self) -> String {
         (self.expected)()
     }

@@ -18,38 +18,38 @@ pub use gate::{AgentCall, GateState};
 pub use memory::{ForgedSeen, LastWrite, Seen, SubagentTasks, WiringTold};
 pub use stop::{LastStop, Release, StopCount};
 
-/// Goes up when an older binary could misread the state.
+/// Increases when an older binary could misread the state.
 pub const STATE_VERSION: u32 = 4;
 
-/// The version of a session before an open gate: what every binary reads.
+/// The version of a session without a closed gate. Every binary reads it.
 const PLAIN: u32 = 1;
 
-/// The version of a session before a closed gate.
+/// The version of a session with a closed gate.
 const GATED: u32 = 2;
 
-/// The version of a session whose human forbade something.
+/// The version of a session with constraints.
 const FORBIDDEN: u32 = 3;
 
-/// No event waits so long for its place in the journal.
+/// The longest delay of an event on its way into the journal.
 const LATE_MS: i64 = 60 * 60 * 1_000;
 
-/// How many answers to tool events are remembered, for the same event coming twice. More than one model answer makes
+/// The limit of remembered answers to tool events, for events that arrive twice. One model answer can make several
 /// calls at once.
 const REMEMBERED: usize = 32;
 
-/// How many subagents are remembered as running. One that was killed says no farewell, and must not be carried forever.
+/// The limit of subagents remembered as running. A killed subagent sends no stop event and must not stay forever.
 const SUBAGENTS: usize = 256;
 
-/// How many tasks of one subagent are remembered.
+/// The limit of remembered tasks per subagent.
 const HELD: usize = 16;
 
-/// What deciding needs to know of a session. The fold of its journal, and nothing else.
+/// Everything that a decision needs to know of a session. It is the fold of its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub version: u32,
     pub session: SessionId,
     pub host: Host,
-    /// The sequence of the last journal line that is in here.
+    /// The sequence of the last journal line in this state.
     pub sequence: u64,
     pub started_at: Millis,
     pub last_at: Millis,
@@ -60,65 +60,63 @@ pub struct State {
     pub rules_stamp: u64,
     #[serde(default)]
     pub stop: StopCount,
-    /// Which plans it works on.
+    /// The plans that the session works on.
     #[serde(default, skip_serializing_if = "Binding::is_empty")]
     pub binding: Binding,
     #[serde(default)]
     pub prompts: u64,
     #[serde(default)]
     pub tool_calls: u64,
-    /// Subagents that started and did not stop.
+    /// Subagents that started and have not stopped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<AgentId>,
-    /// Subagents that started a task and have not closed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<SubagentTasks>,
-    /// The human stopped the turn and has not spoken since.
+    /// The human interrupted the turn and has sent no prompt since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted: bool,
-    /// A sign of a human was seen: the host says so, or a dialog was answered.
+    /// A human is known to be present: the host reported it, or a dialog was answered.
     #[serde(default, skip_serializing_if = "is_default")]
     pub attended: bool,
-    /// Until then Steadfast only records.
+    /// Steadfast only records until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<Millis>,
-    /// The plan gate before this session, while it is closed.
+    /// The closed plan gate of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateState>,
-    /// The hash of the plan a human approved in it.
+    /// The hash of the plan that a human approved in this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
-    /// What it is for, and what its human forbade.
+    /// The session's goal and its human's constraints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
-    /// What must not happen while the loop of its plan goes on. No prompt lifts it.
+    /// The must-nots of its plan's unfinished loop. No prompt lifts them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<Constraint>,
-    /// What of that may be written just now, to take it back.
+    /// Current exceptions to the must-nots, for tasks that undo a broken one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taking_back: Vec<TakingBack>,
-    /// Where its work is, and how it went lately.
+    /// The places of its work, and its last steps.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
-    /// When it last wrote a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_write: Option<LastWrite>,
-    /// Our copy of the list that the host keeps, once the session used it.
+    /// Our copy of the host's list, once the session has used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<Box<HostList>>,
-    /// What was said of a changed wiring.
+    /// The last reports about changed wiring.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wiring: WiringTold,
-    /// The processes of its hosts, one a line, as the hook noted them. Here too, since a file beside it can be deleted.
+    /// The processes of its hosts, one per line, as the hook recorded them. They are also here because the file can be
+    /// deleted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hosts: String,
-    /// Events that no host sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forged: Option<ForgedSeen>,
-    /// Calls that may break a constraint unseen, with what was seen before them.
+    /// Calls that may break a constraint unnoticed, with the marks from before them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
-    /// The human was told that what forbids something is understood in English.
+    /// The human was informed that constraints are understood only in English.
     #[serde(default, skip_serializing_if = "is_default")]
     pub told_language: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,7 +163,7 @@ impl State {
         }
     }
 
-    /// A human wants Steadfast out of the way just now.
+    /// Returns true while a human has paused Steadfast.
     pub fn is_paused(&self, now: Millis) -> bool {
         self.paused_until.is_some_and(|until| now < until)
     }
@@ -214,7 +212,7 @@ impl State {
             }
             Change::Interrupted => {
                 self.interrupted = true;
-                // An interrupt takes them with it, and they say no farewell.
+                // An interrupt ends all subagents without a stop event.
                 self.subagents.clear();
                 self.held.clear();
             }
@@ -245,18 +243,18 @@ impl State {
             Change::Earned(refusals) => self.stop.earned = self.stop.earned.saturating_add(*refusals),
             Change::AskedForUser => self.stop.asked = true,
             Change::TaskHeld { agent, task } => {
-                self.leave(task);
-                self.hold(agent, task);
+                self.close_task(task);
+                self.start_task(agent, task);
             }
-            Change::TaskLeft(task) => self.leave(task),
+            Change::TaskLeft(task) => self.close_task(task),
             Change::SubagentRefused(agent) => {
                 self.stop.refused = self.stop.refused.saturating_add(1);
-                if let Some(held) = self.held_by_mut(agent) {
+                if let Some(held) = self.tasks_of_mut(agent) {
                     held.refused = held.refused.saturating_add(1);
                 }
             }
             Change::SubagentAnswered { agent, last } => {
-                if let Some(held) = self.held_by_mut(agent) {
+                if let Some(held) = self.tasks_of_mut(agent) {
                     held.last = Some(last.clone());
                 }
             }
@@ -323,18 +321,17 @@ impl State {
         }
     }
 
-    /// Whether this session works on that plan.
+    /// Returns true if this session works on that plan.
     pub fn is_bound(&self, plan: &PlanView) -> bool {
         self.binding.holds(&self.session, plan)
     }
 
-    /// What the human forbade.
     pub fn constraints(&self) -> &[Constraint] {
         self.goal.as_ref().map_or(&[], |goal| &goal.constraints)
     }
 
-    /// A binary that knows of no gate must not decide: it falls back to the marker. Nor must one that knows of no
-    /// constraints: it would lose them with the next state it writes.
+    /// Sets the version. A binary without gates must not decide here: it falls back to the marker. A binary without
+    /// constraints must not either, since its next state would lose them.
     fn mark_version(&mut self) {
         self.version = match (self.must_nots.as_slice(), self.constraints(), &self.gate) {
             ([_, ..], _, _) => STATE_VERSION,
@@ -344,17 +341,17 @@ impl State {
         };
     }
 
-    /// What a subagent started, if it did.
-    pub fn held_by(&self, agent: &AgentId) -> Option<&SubagentTasks> {
+    /// Returns the tasks that a subagent started.
+    pub fn tasks_of(&self, agent: &AgentId) -> Option<&SubagentTasks> {
         self.held.iter().find(|held| held.agent == *agent)
     }
 
-    fn held_by_mut(&mut self, agent: &AgentId) -> Option<&mut SubagentTasks> {
+    fn tasks_of_mut(&mut self, agent: &AgentId) -> Option<&mut SubagentTasks> {
         self.held.iter_mut().find(|held| held.agent == *agent)
     }
 
-    fn hold(&mut self, agent: &AgentId, task: &TaskId) {
-        if let Some(held) = self.held_by_mut(agent) {
+    fn start_task(&mut self, agent: &AgentId, task: &TaskId) {
+        if let Some(held) = self.tasks_of_mut(agent) {
             if held.tasks.len() < HELD {
                 held.tasks.push(task.clone());
             }
@@ -366,20 +363,20 @@ impl State {
         self.held.push(SubagentTasks { agent: agent.clone(), tasks: vec![task.clone()], refused: 0, last: None });
     }
 
-    /// An agent that closed its task and starts another has been refused as often as before.
-    fn leave(&mut self, task: &TaskId) {
+    /// Removes a closed task. The agent keeps its count of refusals when it starts another.
+    fn close_task(&mut self, task: &TaskId) {
         for held in &mut self.held {
             held.tasks.retain(|other| other != task);
         }
     }
 
-    /// Folds one journal line in.
+    /// Applies the changes of one journal line.
     pub fn advance(&mut self, sequence: u64, at: Millis, changes: &[Change]) {
         for change in changes {
             self.apply(change);
         }
         self.sequence = sequence;
-        // An event that came late does not take the time back; a clock that was set back does.
+        // A late event does not turn the time back, but a clock that was set back does.
         self.last_at = if self.last_at.since(at) > LATE_MS { at } else { self.last_at.max(at) };
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::label::labels;
 use crate::{Check, Millis, PlanId, TaskId};
 
-/// One piece of work in a plan.
+/// A unit of work in a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub plan: PlanId,
@@ -12,10 +12,8 @@ pub struct Task {
     pub kind: TaskKind,
     #[serde(rename = "type")]
     pub task_type: Option<TaskType>,
-    /// The id of its phase.
     #[serde(default)]
     pub phase: Option<String>,
-    /// The item of its loop phase.
     #[serde(default)]
     pub item: Option<u32>,
     pub files: Vec<String>,
@@ -31,10 +29,10 @@ pub struct Task {
 }
 
 impl Task {
-    /// The line of its notes that what a panel recommends follows.
+    /// The line in the notes before a panel's recommendation.
     pub const COUNSEL: &'static str = "A panel recommends:";
 
-    /// What panels recommended when it was stuck: the first line of each.
+    /// Returns the first line of each panel's recommendation, from when the task was stuck.
     pub fn counsel(&self) -> impl Iterator<Item = &str> {
         let mut lines = self.notes.as_deref().unwrap_or_default().lines();
         std::iter::from_fn(move || {
@@ -55,7 +53,7 @@ labels! {
 }
 
 impl Status {
-    /// Nothing is left to do for the agent.
+    /// Returns true if the agent has nothing left to do.
     pub fn is_closed(self) -> bool {
         matches!(self, Self::Done | Self::Blocked)
     }
@@ -85,7 +83,7 @@ labels! {
 }
 
 labels! {
-    /// Who put a task into the plan. What an agent adds brings no budget.
+    /// The author of a task. Tasks that an agent adds do not add to the budget.
     #[derive(Default)]
     #[serde(rename_all = "snake_case")]
     pub enum AddedBy {
@@ -95,7 +93,7 @@ labels! {
     }
 }
 
-/// A task as a refusal names it.
+/// The part of a task that a refusal names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskLine {
     pub id: TaskId,

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::sparse::is_default;
 use crate::{ListCall, ToolUseId};
 
-/// A tool call as every host makes it: which tool, and what that means.
+/// A tool call in a form common to all hosts: the tool, and its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -11,14 +11,14 @@ pub struct ToolCall {
     /// The tool in the host's spelling.
     pub tool: String,
     pub action: Action,
-    /// What it says to the human: each question with its heading, or the plan that plan mode is left with.
+    /// The texts for the human: each question with its heading, or the plan with which the agent leaves plan mode.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
 }
 
-/// What a tool call does, as far as its input says.
+/// The action of a tool call, from its input.
 ///
-/// File contents and outputs are not kept: no policy needs them, and what is not kept need not be protected.
+/// File contents and outputs are not stored: no policy needs them, and data that is not stored needs no protection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -30,7 +30,7 @@ pub enum Action {
     },
     Shell {
         command: String,
-        /// It goes on running when the call is back, says the call.
+        /// According to the call, the command continues after the call has returned.
         #[serde(default, skip_serializing_if = "is_default")]
         background: bool,
     },
@@ -38,18 +38,16 @@ pub enum Action {
     Delegate {
         agent_type: String,
     },
-    /// Reads a skill, and follows it.
+    /// Reads a skill to follow it.
     Skill {
         name: String,
     },
-    /// Asks the human.
     Ask,
-    /// Offers a plan and leaves plan mode.
     LeavePlan,
     Mcp {
         server: String,
         tool: String,
-        /// Texts of its input that may be paths.
+        /// Texts of the input that may be paths.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
@@ -59,7 +57,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// A command that the call waits for.
+    /// Returns the action of a foreground command.
     pub fn shell(command: impl Into<String>) -> Self {
         Self::Shell { command: command.into(), background: false }
     }
@@ -71,19 +69,18 @@ pub struct ToolResult {
     pub outcome: Outcome,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
-    /// What the human answered, where the call asked.
+    /// The human's answers, if the call asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<DialogAnswer>,
-    /// Paths in what it read, where that is a document. Of its text nothing else is kept.
+    /// Paths in the text, if the call read a document. Nothing else of the text is stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
 
-/// An answer in the host's dialog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DialogAnswer {
     pub question: String,
-    /// The label that was chosen, or what was typed instead.
+    /// The chosen label, or the text that the human typed instead.
     pub label: String,
 }
 
@@ -91,9 +88,6 @@ pub struct DialogAnswer {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Ok,
-    Failed {
-        error: String,
-    },
-    /// The human stopped it.
+    Failed { error: String },
     Interrupted,
 }

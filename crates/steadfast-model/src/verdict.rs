@@ -3,24 +3,28 @@ use serde::{Deserialize, Serialize};
 use crate::Direction;
 use crate::sparse::sparse;
 
-/// What one policy says of one event, host-neutral. Ordered: the strictest wins.
+/// A policy's opinion of one event, independent of the host. Ordered: the strictest wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     #[default]
     Pass,
-    /// For the human only.
     Note(String),
-    /// For the agent.
     Context(String),
-    /// The human shall say.
-    Ask { reason: String },
-    /// The human is asked this, and not what the agent would have asked.
+    /// The human decides.
+    Ask {
+        reason: String,
+    },
+    /// The human gets this question instead of the agent's.
     AskInstead(Question),
     /// The agent may not stop yet.
-    Continue { reason: String },
-    /// It does not happen.
-    Deny { reason: String },
+    Continue {
+        reason: String,
+    },
+    /// Steadfast refuses the action.
+    Deny {
+        reason: String,
+    },
 }
 
 impl Verdict {
@@ -45,17 +49,17 @@ impl Verdict {
     }
 }
 
-/// A question to the human, in our words.
+/// A question to the human, in Steadfast's words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Question {
     pub heading: String,
     pub text: String,
-    /// Each label with what it means.
+    /// Each label with its meaning.
     pub options: Vec<(String, String)>,
 }
 
 sparse! {
-    /// What all policies together say: one ruling, with what there is to tell the agent and the human beside it.
+    /// The combined answer of all policies: one ruling, with the texts for the agent and for the human.
     #[derive(Eq)]
     pub struct Answer {
         ruling: Ruling,
@@ -71,10 +75,10 @@ pub enum Ruling {
     Pass,
     Ask {
         reason: String,
-        /// Where it falls at a host that cannot ask.
+        /// The fallback at a host that cannot ask.
         falls: Direction,
     },
-    /// Only where the agent is about to ask the human. A host that cannot exchange a question hears a refusal.
+    /// Only while the agent is about to ask the human. A host that cannot replace a question gets a refusal.
     AskInstead(Question),
     Continue {
         reason: String,
@@ -95,7 +99,7 @@ impl Answer {
         self.ruling.is_pass() && self.context.is_none() && self.note.is_none()
     }
 
-    /// Adds one policy's verdict: the strictest ruling stays, contexts and notes are joined.
+    /// Adds one policy's verdict. The strictest ruling wins; contexts and notes are joined.
     pub fn add(&mut self, verdict: Verdict, falls: Direction) {
         let ruling = match verdict {
             Verdict::Pass => return,
@@ -106,13 +110,13 @@ impl Answer {
             Verdict::Continue { reason } => Ruling::Continue { reason },
             Verdict::Deny { reason } => Ruling::Deny { reason },
         };
-        // Of two equally strict ones the earlier policy's stays.
+        // Of two equally strict rulings, the earlier policy's stays.
         if ruling.rank() > self.ruling.rank() {
             self.ruling = ruling;
         }
     }
 
-    /// The same answer for the same event through another wiring; what the agent was told is not told again.
+    /// Returns the answer for the same event through another wiring, without the texts that the agent already received.
     pub fn repeated(&self) -> Self {
         Self { ruling: self.ruling.clone(), context: None, note: None }
     }

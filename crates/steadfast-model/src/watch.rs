@@ -1,4 +1,4 @@
-//! What a constraint is about that a script can do unseen: looked at before a call and after it.
+//! Marks of the history and the manifests, compared before and after a call that may break a constraint unnoticed.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,18 @@ use crate::ToolUseId;
 use crate::sparse::sparse;
 
 sparse! {
-    /// A look at the history and at what names dependencies. Hashes: two looks are compared, nothing else.
+    /// Hashes of the history and of the files that name dependencies. They are only compared with each other.
     #[derive(Eq)]
     pub struct Marks {
-        /// The last commit of the checkout's reflog. None: there is none, or it cannot be read.
+        /// The last commit in the checkout's reflog. `None`: there is none, or it is unreadable.
         commit: Option<u64>,
-        /// The last push of every branch of a remote.
+        /// The last push of every remote branch.
         push: Option<u64>,
         /// Manifests and lock files, by name.
         manifests: Vec<(String, u64)>,
     }
 }
 
-/// The marks from before a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     pub call: ToolUseId,
@@ -26,11 +25,11 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// The most calls that are watched at once.
+    /// The limit of watched calls at once.
     pub const MOST: usize = 8;
 }
 
-/// An alias of git that a command uses.
+/// A git alias in a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitAlias {
     pub name: String,

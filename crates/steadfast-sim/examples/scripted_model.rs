@@ -1,6 +1,6 @@
 //! Plays a scenario to a real host by hand: `scripted_model SCENARIO [RECORD]` prints its address and ends with stdin.
 
-#![expect(clippy::print_stdout, reason = "whoever starts it reads where it listens")]
+#![expect(clippy::print_stdout, reason = "the caller reads the address")]
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! The simulated agent: behaves like a host, needs no model and no account.
+//! The simulated agent: behaves like a host without a model or an account.
 
 mod background;
 mod batch;
@@ -24,37 +24,37 @@ pub use hook::HookCommand;
 pub use moment::{Ending, Moment, Who};
 use session::Session;
 
-/// What Claude Code grants: so many refusals in a row, then it stops all the same.
+/// Claude Code's limit of refused stops in a row. Then it stops anyway.
 const STOP_CAP: u32 = 8;
 
 #[derive(Debug, Clone)]
 pub struct Agent {
     pub hook: HookCommand,
-    /// Where the tools work. Nothing outside it is written or read by them; the shell is free.
+    /// The folder of the tools. They read and write only inside it; the shell is not limited.
     pub cwd: PathBuf,
     pub session: String,
-    /// For the hook and the shell, besides the environment of this process.
+    /// Additional environment variables for the hook and the shell.
     pub env: BTreeMap<String, String>,
     pub work: Work,
-    /// Refusals to stop that are granted in a row; 0 is no limit. A tool call starts the count again.
+    /// The limit of refused stops in a row; 0 is no limit. A tool call resets the count.
     pub stop_cap: u32,
     pub turn_limit: u32,
-    /// What each answer costs, in millionths of a dollar; and at how much it stops, as a host with a budget does.
+    /// The cost of each answer, in millionths of a dollar. The agent stops when the sum reaches `budget`.
     pub cost_per_turn: Option<u64>,
     pub budget: Option<u64>,
-    /// How long a task of the ledger takes.
+    /// The time that a task of the ledger takes.
     pub pace: Duration,
     pub hook_limit: Duration,
     pub shell_limit: Duration,
 }
 
-/// Where the agent's turns come from.
+/// The source of the agent's turns.
 #[derive(Debug, Clone)]
 pub enum Work {
     Scenario(Scenario),
-    /// It asks `steadfast task next` and works through what it is given.
+    /// It asks `steadfast task next` and works on the returned task.
     Ledger {
-        /// The program, as the shell finds it.
+        /// The program, by its name in the shell.
         steadfast: String,
         prompt: String,
     },
@@ -73,7 +73,7 @@ pub enum AgentError {
 }
 
 impl Agent {
-    /// An agent in `cwd` with a session id of its own and Claude Code's limits.
+    /// Returns an agent in `cwd` with its own session id and Claude Code's limits.
     #[must_use]
     pub fn new(hook: HookCommand, cwd: impl Into<PathBuf>, work: Work) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Agent {
         }
     }
 
-    /// Runs one session from start to end. `watch` is told what happens, in order.
+    /// Runs one session from start to end. `watch` receives each moment, in order.
     pub fn run(&self, watch: &mut dyn FnMut(&Moment)) -> Result<Ending, AgentError> {
         if let Work::Scenario(scenario) = &self.work {
             scenario.check()?;

@@ -1,13 +1,13 @@
-//! The simulated expert: says what it is asked for, in the form it is asked for, and does nothing.
+//! The simulated expert: it answers in the requested form and changes nothing.
 //!
-//! Of a change it finds what its lines say: `[sim:blocker]`, `[sim:warning]` and `[sim:suggestion]` on a line that was
-//! added are findings there; `[sim:blocker once]` is none any more when an earlier round had blockers. It behaves badly
-//! where a line says so: `[sim:invents]` finds something in a file that is not in the change, `[sim:nonsense]` answers
-//! with words alone, `[sim:endless]` never answers.
+//! Markers in a change decide its findings: `[sim:blocker]`, `[sim:warning]` and `[sim:suggestion]` on an added line
+//! are findings there. `[sim:blocker once]` is a finding only if no earlier round had blockers. Other markers cause
+//! faulty answers: `[sim:invents]` returns a finding in a file outside the change, `[sim:nonsense]` answers with prose
+//! only, `[sim:endless]` never answers.
 
 use serde_json::{Value, json};
 
-/// What it says. None: nothing, ever.
+/// Returns the answer. `None`: it never answers.
 pub fn answer(brief: &str) -> Option<String> {
     if brief.contains("[sim:endless]") {
         return None;
@@ -63,7 +63,7 @@ fn found(line: &str, again: bool) -> Option<&'static str> {
     }
 }
 
-/// A task for each file that the request names.
+/// Returns a spec with a task for each file that the request names.
 fn spec(brief: &str) -> Value {
     let request = brief.split("```").nth(1).unwrap_or(brief).trim();
     let is_path = |word: &&str| {

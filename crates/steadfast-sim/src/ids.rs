@@ -1,4 +1,4 @@
-//! Ids that no other run gives out: the hooks know a tool event they have seen by its id.
+//! Unique ids across runs, because hooks recognize a repeated tool event by its id.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,20 +23,20 @@ impl Ids {
         }
     }
 
-    /// Like `toolu_18b…0001`.
+    /// Returns an id like `toolu_18b…0001`.
     pub(crate) fn next(&self, kind: &str) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         format!("{kind}_{:016x}{:08x}{number:04}", self.nanoseconds, self.run)
     }
 
-    /// In the shape of a UUID, as the hosts name sessions and prompts.
+    /// Returns an id in the form of a UUID, as hosts use for sessions and prompts.
     pub(crate) fn uuid(&self) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (high, low) = (self.nanoseconds >> 32, self.nanoseconds & 0xffff_ffff);
         format!("{high:08x}-{:04x}-4{:03x}-8000-{:08x}{:04x}", low >> 16, low >> 4 & 0xfff, self.run, number & 0xffff)
     }
 
-    /// Like Claude Code's agent ids: `a` and sixteen hexadecimal digits.
+    /// Returns an id like Claude Code's agent ids: `a` and sixteen hexadecimal digits.
     pub(crate) fn agent(&self) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mixed = (self.nanoseconds ^ u64::from(self.run) << 24).rotate_left(16) ^ number;

@@ -1,7 +1,8 @@
-//! The scripted model and the simulated agent.
+//! The scripted model and the simulated agent, for tests and demos.
 //!
-//! A [`Scenario`] says what a model answers, turn by turn, without naming a host. The [`model::ScriptedModel`] plays
-//! it to a real host over HTTP; the [`agent::Agent`] plays it without any host, firing the same hooks in the same order.
+//! A [`Scenario`] lists a model's answers, turn by turn, independent of a host. The [`model::ScriptedModel`] plays it
+//! to a real host over HTTP. The [`agent::Agent`] plays it without a host and fires the same hooks in the same order.
+//! Start with `scenario.rs`, then `agent/session.rs` or `model/stage.rs`.
 
 #![expect(clippy::disallowed_methods, reason = "a host starts processes and looks at the clock")]
 

@@ -1,4 +1,4 @@
-//! The scripted model: plays a scenario to a real host, or several to as many sessions at once.
+//! The scripted model: plays one scenario to a real host, or several scenarios to parallel sessions.
 
 mod anthropic;
 mod cast;
@@ -34,7 +34,7 @@ impl ScriptedModel {
         Self::serve(Stage::new(cast.into(), None))
     }
 
-    /// Like [`ScriptedModel::start`], and appends every request to `file`, one JSON object a line.
+    /// Like [`ScriptedModel::start`], and appends every request to `file`, one JSON object per line.
     pub fn start_recording(cast: impl Into<Cast>, file: &Path) -> io::Result<Self> {
         let record = File::options().create(true).append(true).open(file)?;
         Self::serve(Stage::new(cast.into(), Some(record)))
@@ -59,19 +59,19 @@ impl ScriptedModel {
         self.address.port()
     }
 
-    /// `http://127.0.0.1:PORT`: `ANTHROPIC_BASE_URL` for Claude Code; Codex wants `/v1` after it.
+    /// Returns `http://127.0.0.1:PORT`: `ANTHROPIC_BASE_URL` for Claude Code. Codex requires `/v1` after it.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far, in order of arrival.
+    /// Returns all requests so far, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.stage.requests()
     }
 
-    /// What the newest request of the main thread told the model in words; empty before the first.
+    /// Returns the words of the main thread's newest request. Empty before the first.
     #[must_use]
     pub fn last_request_text(&self) -> String {
         self.requests().iter().rev().find(|request| request.track == Track::Main).map(Request::text).unwrap_or_default()
@@ -81,9 +81,9 @@ impl ScriptedModel {
 impl Drop for ScriptedModel {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
-        // Wakes the listener out of `accept`; it then closes the guests' connections and ends their threads.
+        // Wakes the listener from `accept`. It then closes its connections and ends their threads.
         let woken = TcpStream::connect(self.address).is_ok();
-        // Where nothing can connect, nobody did: the listener ends with the process.
+        // If this connection fails, no other connection exists. The listener ends with the process.
         if let Some(listener) = self.listener.take().filter(|_| woken) {
             drop(listener.join());
         }
@@ -103,9 +103,9 @@ fn accept(listener: &TcpListener, stage: &Arc<Stage>, closing: &AtomicBool) {
         };
         let stage = Arc::clone(stage);
         let serve = move || {
-            // A host that hangs up in the middle of a request is none of our business.
+            // A host may close the connection in the middle of a request.
             drop(converse(&stream, &stage));
-            // The listener holds a handle too, so dropping ours would not end the connection.
+            // The listener also holds a handle, so dropping ours would not end the connection.
             drop(stream.shutdown(Shutdown::Both));
         };
         if let Ok(thread) = std::thread::Builder::new().spawn(serve) {

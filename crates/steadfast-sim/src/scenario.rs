@@ -1,4 +1,4 @@
-//! A scenario: what the model says and does, turn by turn, in words no host owns.
+//! A scenario: the model's answers, turn by turn, in a form independent of the host.
 
 mod builder;
 mod placeholder;
@@ -16,18 +16,19 @@ pub use script::Script;
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub name: String,
-    /// What the human asks first. Whoever starts a real host passes it on.
+    /// The human's first prompt. The test passes it to a real host.
     #[serde(default)]
     pub prompt: String,
     pub turns: Vec<Turn>,
-    /// What every subagent says and does; empty: it says `done`.
+    /// The turns of every subagent. Empty: it answers `done`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subagent: Vec<Turn>,
     #[serde(default)]
     pub then: Then,
 }
 
-/// One answer of the model. Several actions are parallel calls; none ends the model's turn, so the host fires Stop.
+/// One answer of the model. Several actions are parallel calls. Without an action the model's turn ends, and the host
+/// fires Stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
@@ -38,17 +39,17 @@ pub struct Turn {
     /// The model API fails instead of answering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail: Option<Fault>,
-    /// What the human types before this turn, once the turn before it was let go. Only the simulated agent types it.
+    /// The human's prompt before this turn, after the previous stop was allowed. Only the simulated agent types it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Usage::is_usual")]
     pub usage: Usage,
-    /// The id of its calls, for a model that gives the same one again. Only Claude Code's model gives it.
+    /// The id of its calls, for a model that repeats ids. Only Claude Code's model uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
 }
 
-/// The tokens that an answer reports to have taken.
+/// The token usage that an answer reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
@@ -83,7 +84,7 @@ pub enum Action {
         new: String,
     },
     Read(String),
-    /// Any tool by the host's own name for it.
+    /// Any tool, by the host's own name.
     Tool {
         name: String,
         input: Value,
@@ -95,7 +96,8 @@ pub enum Action {
         #[serde(default)]
         background: bool,
     },
-    /// The context is compacted: by the simulated agent at once, by a real host because the answer reports a full context.
+    /// A compaction. The simulated agent compacts at once; a real host compacts because the answer reports a full
+    /// context.
     Compact {},
 }
 
@@ -111,14 +113,14 @@ fn once() -> u32 {
     1
 }
 
-/// What comes after the last turn.
+/// The behaviour after the last turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
-    /// The last turn again, for ever.
+    /// Repeats the last turn forever.
     #[default]
     Repeat,
-    /// The last so many turns again, for ever.
+    /// Repeats this number of last turns forever.
     Loop(usize),
     Say(String),
 }
@@ -127,7 +129,7 @@ pub enum Then {
 pub enum ScenarioError {
     #[error("cannot read the scenario {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    /// The message of serde_json ends with line and column.
+    /// The message of serde_json includes line and column.
     #[error("{}: {source}", path.display())]
     Parse { path: PathBuf, source: serde_json::Error },
     #[error("scenario `{name}`, {place}: {problem}")]
@@ -144,7 +146,7 @@ impl Scenario {
         Self::parse(path, &text, values)
     }
 
-    /// Like [`Scenario::load`], for a text that is already here; `origin` only names it in errors.
+    /// Like [`Scenario::load`], for a text in memory. `origin` only appears in errors.
     pub fn parse(origin: &Path, text: &str, values: &BTreeMap<String, String>) -> Result<Self, ScenarioError> {
         let scenario: Self =
             serde_json::from_str(text).map_err(|source| ScenarioError::Parse { path: origin.to_owned(), source })?;
@@ -152,7 +154,7 @@ impl Scenario {
         scenario.fill(values)
     }
 
-    /// Whether every turn means something.
+    /// Returns an error if a turn has no meaning.
     pub fn check(&self) -> Result<(), ScenarioError> {
         if self.turns.is_empty() {
             return Err(self.invalid("turns", "there is no turn"));
@@ -180,13 +182,13 @@ impl Scenario {
 }
 
 impl Turn {
-    /// Whether the host goes on by itself after this turn.
+    /// Returns true if the host continues after this turn without a prompt.
     #[must_use]
     pub fn calls_tools(&self) -> bool {
         self.actions.iter().any(|action| !matches!(action, Action::Compact {}))
     }
 
-    /// Whether this turn is only the compaction of the context, and no answer of the model.
+    /// Returns true for a turn that only compacts the context, without an answer of the model.
     #[must_use]
     pub fn only_compacts(&self) -> bool {
         !self.actions.is_empty() && !self.calls_tools() && self.say.is_none()

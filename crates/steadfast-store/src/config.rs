@@ -202,7 +202,7 @@ mod tests {
         let expected = "expected one like `90s`, `10m`, `8h` or `1h 30m`";
         assert_eq!(
             wrong("wall_time = \"soon\""),
-            format!("/steadfast.toml:2:13: `soon` is no length of time, {expected}")
+            format!("/steadfast.toml:2:13: `soon` is not a length of time, {expected}")
         );
         assert_eq!(
             wrong("budget_usd = -1"),

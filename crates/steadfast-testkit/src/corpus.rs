@@ -1,4 +1,4 @@
-//! Real transcripts, commands and task files of other projects. They lie beside the repository and are never in it.
+//! Real transcripts, commands and task files of other projects. They are stored beside the repository, never in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use tempfile::TempDir;
 
 use crate::skip;
 
-/// Names another folder with the corpora.
+/// The environment variable for another folder with the corpora.
 const PLACE: &str = "STEADFAST_CORPORA";
 
-/// A file of the corpora. `None` after a [`skip`].
+/// Returns a file of the corpora. `None` after a [`skip`].
 pub fn corpus(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the environment may name another folder")]
     let folder = std::env::var_os(PLACE)
@@ -23,7 +23,7 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// An archive of the corpora, unpacked. `None` after a [`skip`].
+/// Returns an unpacked archive of the corpora. `None` after a [`skip`].
 pub fn unpacked_corpus(name: &str) -> Option<TempDir> {
     let archive = corpus(name)?;
     let folder = match TempDir::new() {
@@ -46,7 +46,7 @@ pub fn unpacked_corpus(name: &str) -> Option<TempDir> {
     }
 }
 
-/// A field of a table with its escapes undone: `\n`, `\t`, `\r`, `\\`.
+/// Replaces the escapes in a field of a table: `\n`, `\t`, `\r`, `\\`.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars();

@@ -1,4 +1,5 @@
-//! What the tests of several crates share. A dev-dependency only: nothing in the product knows it.
+//! Helpers for the tests of several crates: corpora, skips and waiting. A dev-dependency only; no product crate uses
+//! it.
 
 mod corpus;
 mod skip;

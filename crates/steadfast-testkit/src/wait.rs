@@ -1,17 +1,18 @@
-//! Waiting for a state. A test that waits for a time instead is too slow on one machine and too quick on the next.
+//! Waiting for a state. A test that waits for a fixed time is too slow on one machine and too quick on the next.
 
 use std::time::{Duration, Instant};
 
-/// Limit of every wait. No state takes a tenth of it on an idle machine; on a busy one nothing fails for being slow.
+/// The limit of every wait. On an idle machine every state takes less than a tenth of it, so a busy machine causes no
+/// failure.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const POLL: Duration = Duration::from_millis(10);
 
-/// Waits until `look` returns a value. Until then it returns what it saw instead.
+/// Waits until `look` returns a value. While the state is not reached, `look` returns a description of what it saw.
 ///
 /// # Panics
 ///
-/// After [`PATIENCE`], with the last thing that `look` saw.
+/// After [`PATIENCE`], with the last description from `look`.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Result<T, String>) -> T {
     let started = Instant::now();
     loop {

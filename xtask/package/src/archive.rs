@@ -1,4 +1,4 @@
-//! The archive that people unpack: the binary, its documents, completions for every shell.
+//! The archive for users: the binary, its documents, and completions for every shell.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use xtask::Result;
 use crate::format::{TarFolders, tar_gz};
 use crate::{PackagedFile, Product, write};
 
-/// What stands beside the binary.
+/// The documents beside the binary.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Writes `steadfast-VERSION-TRIPLE.tar.gz`, in which everything is in a folder of that name.
+/// Writes `steadfast-VERSION-TRIPLE.tar.gz`. All its files are in a folder of that name.
 pub fn archive(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
     let name = format!("steadfast-{}-{}", product.version, product.target.triple);
     let mut entries = vec![PackagedFile::program(format!("{name}/steadfast"), product.binary()?)];

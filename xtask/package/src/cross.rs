@@ -1,4 +1,4 @@
-//! A binary for another machine, by the cross compiler of Debian.
+//! Builds a binary for another machine with Debian's cross compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,11 +7,11 @@ use xtask::process::{cargo, run, target as target_folder};
 use xtask::{Result, tool};
 use xtask_package::PackageTarget;
 
-/// What another machine takes.
+/// The requirements for another machine.
 struct Cross {
     triple: &'static str,
     linker: &'static str,
-    /// Of the linker, which only recommends the C library.
+    /// The packages of the linker. It only recommends the C library, so that is listed too.
     packages: &'static str,
     /// Runs a program of that machine.
     emulator: (&'static str, &'static str),
@@ -31,7 +31,7 @@ fn of(target: &PackageTarget) -> Result<&'static Cross> {
     })
 }
 
-/// Builds in the profile `dist`.
+/// Builds with the profile `dist`.
 pub(crate) fn build(target: &PackageTarget) -> Result<PathBuf> {
     let cross = of(target)?;
     tool::provide(cross.linker, cross.packages)?;
@@ -43,7 +43,7 @@ pub(crate) fn build(target: &PackageTarget) -> Result<PathBuf> {
     Ok(target_folder().join(cross.triple).join("dist/steadfast"))
 }
 
-/// Runs the binary in an emulator. Without one that is said, and no failure.
+/// Runs the binary in an emulator. A missing emulator is reported, and is no failure.
 pub(crate) fn try_out(target: &PackageTarget, binary: &Path, version: &str) -> Result<()> {
     let (emulator, package) = of(target)?.emulator;
     if let Err(why) = tool::provide(emulator, package) {

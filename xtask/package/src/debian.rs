@@ -1,4 +1,4 @@
-//! The Debian package: an `ar` of two tars, the files and what dpkg has to know of them.
+//! The Debian package: an `ar` of two tars, with the files and with dpkg's metadata.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use xtask::Result;
 use crate::format::{TarFolders, ar, tar_gz};
 use crate::{PackagedFile, Product, write};
 
-/// Where Debian looks for completions.
+/// The paths of completions in Debian.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/steadfast"),
     ("zsh", "usr/share/zsh/vendor-completions/_steadfast"),
     ("fish", "usr/share/fish/vendor_completions.d/steadfast.fish"),
 ];
 
-/// Writes the package; None for a machine that Debian has no name for.
+/// Writes the package. `None` for a machine without a Debian architecture.
 pub fn debian(product: &Product<'_>, folder: &Path) -> Result<Option<PathBuf>> {
     let Some(architecture) = product.target.debian else { return Ok(None) };
     let licence = String::from_utf8(product.document("LICENSE-MIT")?)?;
@@ -29,7 +29,7 @@ pub fn debian(product: &Product<'_>, folder: &Path) -> Result<Option<PathBuf>> {
     for (shell, path) in COMPLETIONS {
         files.push(PackagedFile::text(path, product.completions(shell)?));
     }
-    // In KiB, each file rounded up.
+    // In KiB, with each file rounded up.
     let installed: usize = files.iter().map(|file| file.content.len().div_ceil(1024)).sum();
     let values = [("ARCHITECTURE", architecture), ("INSTALLED_SIZE", &installed.to_string())];
     let control = [PackagedFile::text("control", product.template("debian/control", &values)?)];
@@ -40,7 +40,7 @@ pub fn debian(product: &Product<'_>, folder: &Path) -> Result<Option<PathBuf>> {
     write(folder, &name, ar(&members, product.seconds)).map(Some)
 }
 
-/// As a field of Debian's control files goes on: a blank before each line, a dot in an empty one.
+/// Returns the text as a continued field of Debian's control files: a blank before each line, a dot on an empty one.
 fn indented(text: &str) -> String {
     let lines: Vec<_> =
         text.trim().lines().map(|line| format!(" {}", if line.is_empty() { "." } else { line })).collect();

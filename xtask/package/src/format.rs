@@ -1,4 +1,4 @@
-//! The formats of archives, written the same for the same entries.
+//! The archive formats. The same entries always give the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{Cursor, Write};
@@ -18,9 +18,9 @@ impl Effort {
     }
 }
 
-/// A sorted tar of files, without an entry for a folder unless `folders` says so, compressed.
+/// Returns a compressed, sorted tar of files. It has entries for folders only if `folders` is `Listed`.
 pub(crate) fn tar_gz(entries: &[PackagedFile], folders: TarFolders, seconds: u64, effort: Effort) -> Result<Vec<u8>> {
-    // The file that gzip would name in its header, and its time, are left out.
+    // The gzip header has no file name and no time.
     let gzip = GzBuilder::new().write(Vec::new(), Compression::new(effort.level()));
     let mut archive = tar::Builder::new(gzip);
     if folders == TarFolders::Listed {
@@ -38,11 +38,11 @@ pub(crate) fn tar_gz(entries: &[PackagedFile], folders: TarFolders, seconds: u64
     Ok(archive.into_inner()?.finish()?)
 }
 
-/// Whether an archive names the folders of its files.
+/// The treatment of folders in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TarFolders {
     Implied,
-    /// dpkg makes no folder that is not listed.
+    /// dpkg creates only listed folders.
     Listed,
 }
 
@@ -56,7 +56,7 @@ fn header(seconds: u64, mode: u32, size: u64) -> tar::Header {
     header
 }
 
-/// Every folder above a path, from the outermost.
+/// Returns every folder above a path, from the outermost.
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
@@ -67,8 +67,8 @@ fn sorted(entries: &[PackagedFile]) -> Vec<&PackagedFile> {
     sorted
 }
 
-/// A zip in the given order: the metadata of a wheel belong at its end. The time of an entry has no zone and begins in 1980,
-/// so it is always that.
+/// Returns a zip in the given order, because the metadata of a wheel must be last. The time of an entry has no zone and
+/// begins in 1980, so it is always 1980.
 pub(crate) fn zip(entries: &[PackagedFile], effort: Effort) -> Result<Vec<u8>> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for entry in entries {
@@ -83,7 +83,8 @@ pub(crate) fn zip(entries: &[PackagedFile], effort: Effort) -> Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// The archive that a `.deb` is: a header of 60 bytes before each member, which ends at an even byte.
+/// Returns the archive format of a `.deb`: a header of 60 bytes before each member, and each member ends at an even
+/// byte.
 pub(crate) fn ar(members: &[(&str, &[u8])], seconds: u64) -> Vec<u8> {
     let mut archive = b"!<arch>\n".to_vec();
     for (name, content) in members {

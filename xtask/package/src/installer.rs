@@ -10,18 +10,18 @@ use crate::{Product, read, write};
 /// The list that `sha256sum --check` reads.
 const CHECKSUMS: &str = "SHA256SUMS";
 
-/// Writes `install.sh` for this version. `from` is the folder on the web that will have the archives; without one, the script
-/// looks beside itself, or where its user says.
+/// Writes `install.sh` for this version. `from` is the web folder with the archives. Without it, the script looks
+/// beside itself, or in the place that its user names.
 pub fn installer(product: &Product<'_>, from: Option<&str>, folder: &Path) -> Result<PathBuf> {
     let from = from.unwrap_or_default();
-    // It goes between single quotes.
+    // The script has it between single quotes.
     if from.contains(['\'', '\n']) {
         return Err(format!("`{from}` cannot be the address of a release").into());
     }
     write(folder, "install.sh", product.template("install.sh", &[("FROM", from)])?)
 }
 
-/// Writes the checksums of these files, which are in `folder`, and returns the list.
+/// Writes the checksums of these files in `folder`, and returns the list.
 pub fn checksums(files: &[PathBuf], folder: &Path) -> Result<String> {
     let mut lines = Vec::new();
     for file in files {

@@ -1,7 +1,8 @@
 //! The packages that people install: an archive, npm, a Python wheel and a `.deb`, from one binary.
 //!
-//! Each is the same bytes for the same files, whoever makes it, where and when: entries are sorted, belong to root, and have
-//! the time of the commit. None of them needs a program of its packager.
+//! The same files always give the same bytes, on every machine and at any time: entries are sorted, belong to root, and
+//! have the time of the commit. No packager's own program is required. Start with `Product` and the function of each
+//! format.
 
 mod archive;
 mod debian;
@@ -26,7 +27,7 @@ use xtask::Result;
 /// The name in npm and on the Python index, where `steadfast` is another project.
 pub const PACKAGE: &str = "steadfast-cli";
 
-/// What all packages are made from.
+/// The source of all packages.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
     /// The workspace: its documents, and the templates in `packaging/`.
@@ -45,12 +46,12 @@ pub struct Product<'a> {
 #[derive(Clone, Debug)]
 pub struct ShellCompletions {
     pub shell: &'static str,
-    /// What that shell calls the file.
+    /// The file name that the shell expects.
     pub file: &'static str,
     pub script: Vec<u8>,
 }
 
-/// The shells that `steadfast completions` knows, and what each calls a file of completions.
+/// The shells that `steadfast completions` supports, and the name of each completion file.
 pub const SHELLS: [(&str, &str); 5] = [
     ("bash", "steadfast.bash"),
     ("zsh", "_steadfast"),
@@ -59,7 +60,7 @@ pub const SHELLS: [(&str, &str); 5] = [
     ("elvish", "steadfast.elv"),
 ];
 
-/// How hard to compress.
+/// The compression level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// For tests: a debug binary has 100 MB.
@@ -105,7 +106,7 @@ impl Product<'_> {
         found.map(|completions| completions.script.clone()).ok_or_else(|| format!("no completions for {shell}").into())
     }
 
-    /// A template of `packaging/` with its values in it.
+    /// Returns a template of `packaging/` with its values filled in.
     fn template(&self, name: &str, values: &[(&str, &str)]) -> Result<String> {
         let path = self.sources.join("packaging").join(name);
         let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask release`: everything that people install, with its checksums, and a proof that it runs.
+//! `cargo xtask release`: builds everything that users install, with checksums, and checks that it runs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
@@ -26,9 +26,9 @@ fn main() -> ExitCode {
 
 #[derive(Debug)]
 struct ReleaseOptions<'a> {
-    /// Besides this machine's.
+    /// In addition to this machine's target.
     targets: Vec<&'static PackageTarget>,
-    /// The folder on the web that the archives will be in, for `install.sh`.
+    /// The web folder of the archives, for `install.sh`.
     from: Option<&'a str>,
 }
 
@@ -98,7 +98,7 @@ fn release(wanted: &ReleaseOptions<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Every package of one machine.
+/// Builds every package of one machine.
 fn packages(product: &Product<'_>, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![
         xtask_package::archive(product, folder)?,
@@ -109,7 +109,7 @@ fn packages(product: &Product<'_>, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What is to be said of a binary that nobody can build again, by what it says of itself.
+/// Returns a warning if the binary cannot be built again from a commit, according to its own version text.
 fn not_from_a_commit(said: &str) -> Option<String> {
     let commit = said.lines().find_map(|line| line.strip_prefix("commit "))?;
     let why = match commit {
@@ -131,7 +131,7 @@ fn completions(binary: &Path) -> Result<Vec<ShellCompletions>> {
     SHELLS.into_iter().map(script).collect()
 }
 
-/// As a user does it: `install.sh` checks the sum, unpacks, and the program runs.
+/// Installs as a user does: `install.sh` checks the sum and unpacks, and the program runs.
 fn try_out(folder: &Path, said: &str) -> Result<()> {
     let prefix = tempfile::tempdir()?;
     run(Command::new("sh")
@@ -147,7 +147,7 @@ fn try_out(folder: &Path, said: &str) -> Result<()> {
     Ok(())
 }
 
-/// The time of every packed file: `SOURCE_DATE_EPOCH`, or when the commit was made; without git, the epoch.
+/// Returns the time of every packed file: `SOURCE_DATE_EPOCH`, or the time of the commit; without git, the epoch.
 fn seconds() -> Result<u64> {
     if let Ok(seconds) = std::env::var("SOURCE_DATE_EPOCH") {
         return seconds.parse().map_err(|_| format!("SOURCE_DATE_EPOCH is no number of seconds: `{seconds}`").into());

@@ -1,5 +1,5 @@
-//! The npm packages: one for each machine with the binary in it, and one with the command, which depends on all of them. npm
-//! installs the one whose `os` and `cpu` fit.
+//! The npm packages: one with the binary for each machine, and one with the command, which depends on all of them. npm
+//! installs the one with the matching `os` and `cpu`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use xtask::Result;
 use crate::format::{TarFolders, tar_gz};
 use crate::{PACKAGE, PackageTarget, PackagedFile, Product, TARGETS, write};
 
-/// npm unpacks what is in this folder.
+/// npm unpacks the contents of this folder.
 const INSIDE: &str = "package";
 
 /// Writes the package with the command.

@@ -1,14 +1,14 @@
-//! The machines that packages are for, and what each packager calls them.
+//! The machines with packages, and their name in each packager.
 
-/// A machine that packages are for.
+/// A machine with packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackageTarget {
-    /// As Rust names it.
+    /// The name in Rust.
     pub triple: &'static str,
-    /// `os` and `cpu` of npm.
+    /// npm's `os` and `cpu`.
     pub npm: (&'static str, &'static str),
-    /// Platform tags of a wheel. A static binary needs no C library, so it is right for glibc and for musl; the numbers are
-    /// the oldest versions that pip still knows for the processor.
+    /// The platform tags of a wheel. A static binary needs no C library, so it fits glibc and musl. The numbers are the
+    /// oldest versions that pip still accepts for the processor.
     pub wheel: &'static [&'static str],
     /// The architecture of a `.deb`.
     pub debian: Option<&'static str>,

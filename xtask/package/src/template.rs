@@ -1,8 +1,8 @@
-//! Texts with `@NAME@` where a value belongs.
+//! Templates with placeholders like `@NAME@`.
 
 use xtask::Result;
 
-/// Puts every value in its place. A placeholder without a value is an error.
+/// Fills in every value. A placeholder without a value is an error.
 pub(crate) fn fill<'a>(text: &str, values: impl Iterator<Item = &'a (&'a str, &'a str)>) -> Result<String> {
     let mut filled = text.to_owned();
     for (name, value) in values {
@@ -16,7 +16,7 @@ pub(crate) fn fill<'a>(text: &str, values: impl Iterator<Item = &'a (&'a str, &'
 
 fn placeholder(text: &str) -> Option<&str> {
     let is_name = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    // What is before the first `@` and after the last cannot be one.
+    // The texts before the first `@` and after the last one cannot be placeholders.
     let mut parts = text.split('@').skip(1).peekable();
     std::iter::from_fn(|| {
         let part = parts.next()?;

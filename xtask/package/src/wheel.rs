@@ -1,4 +1,5 @@
-//! The Python wheel: a zip with the binary among its scripts, so that an installer puts it into the `bin` of the environment.
+//! The Python wheel: a zip with the binary among its scripts, so that an installer puts it into the environment's
+//! `bin`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use xtask::Result;
 use crate::format::zip;
 use crate::{PACKAGE, PackagedFile, Product, write};
 
-/// Writes the wheel of this machine. Any Python 3 may install it: the binary asks for none.
+/// Writes the wheel of this machine. Any Python 3 can install it, since the binary does not use Python.
 pub fn wheel(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
     // In file names, `-` separates the parts.
     let stem = format!("{}-{}", PACKAGE.replace('-', "_"), product.version);
@@ -26,7 +27,7 @@ pub fn wheel(product: &Product<'_>, folder: &Path) -> Result<PathBuf> {
     }
     let record = format!("{info}/RECORD");
     let mut lines: String = entries.iter().map(line).collect();
-    // It cannot have a checksum of its own.
+    // The record cannot contain its own checksum.
     lines.push_str(&format!("{record},,\n"));
     entries.push(PackagedFile::text(record, lines));
     let name = format!("{stem}-py3-none-{}.whl", product.target.wheel.join("."));

@@ -1,4 +1,4 @@
-//! What holds of every package, whichever binary is in it.
+//! Properties of every package, whichever binary is in it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use xtask_package::{Effort, Product, SHELLS, ShellCompletions, TARGETS};
 
-/// Every package of every machine, by name, from a binary that was written at `time`.
+/// Returns every package of every machine, by name, from a binary that was written at `time`.
 fn packages(folder: &Path, time: Duration) -> Vec<(String, Vec<u8>)> {
     let binary = folder.join("steadfast");
     fs::write(&binary, "a binary").unwrap();
@@ -94,7 +94,7 @@ fn an_address_that_would_end_its_quotes_is_refused() {
     assert_eq!(error.to_string(), "`https://x'; touch LURED; '` cannot be the address of a release");
 }
 
-/// Everything in the templates, with its path.
+/// Returns all templates with their paths.
 fn templates(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -121,7 +121,7 @@ fn the_templates_name_no_registry_and_no_path_of_a_machine() {
         }
         let hosts = text.match_indices("https://").map(|(at, found)| &text[at + found.len()..]);
         let mut hosts = hosts.filter_map(|rest| rest.split(['/', ' ', '*']).next()).filter(|host| !host.is_empty());
-        // The name of the format of a file.
+        // A template of the Debian package names its format with this URL.
         assert!(hosts.all(|host| host == "www.debian.org"), "{} names a host", path.display());
     }
 }

@@ -1,5 +1,5 @@
-//! How long real runs with the simulated agent take, three agents at once: 16 units of 2 to 20 s in 4 phases, beside the
-//! least that any order could take.
+//! Measures the duration of real runs with three simulated agents: 16 units of 2 to 20 s in 4 phases, beside a lower
+//! bound for any order.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ const PLACES: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// No phase waits for another, no unit for another of its phase.
+    /// No phase depends on another, and no unit on another of its phase.
     Independent,
-    /// No phase waits for another, each unit waits for the one before it.
+    /// No phase depends on another. Each unit depends on the one before it.
     Chains,
-    /// Each phase waits for the one before it.
+    /// Each phase depends on the one before it.
     InOrder,
 }
 
@@ -28,8 +28,8 @@ enum Known {
     Estimates,
 }
 
-/// `cargo xtask bench makespan [SETS] [--scale FACTOR] [--binary PATH]`: of each set of lengths one run for each shape,
-/// with and without estimates. FACTOR shortens the lengths.
+/// `cargo xtask bench makespan [SETS] [--scale FACTOR] [--binary PATH]`: for each set of lengths and each shape, one
+/// run with estimates and one without. FACTOR shortens the lengths.
 pub(crate) fn makespan(arguments: &[&str]) -> Result<()> {
     let (mut sets, mut scale, mut binary) = (1_u64, 1.0_f64, None);
     let mut arguments = arguments.iter();
@@ -65,7 +65,7 @@ pub(crate) fn makespan(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Sixteen, in seconds: the lengths of the unit test of the scheduler.
+/// Returns sixteen lengths in seconds, the same as in the unit test of the scheduler.
 fn lengths(seed: u64) -> Vec<f64> {
     let mut random = seed;
     let mut length = || {
@@ -101,7 +101,7 @@ fn spec(shape: Shape, known: Known, lengths: &[f64]) -> String {
     text
 }
 
-/// From the first agent's start to the landing of the last unit; and what a unit takes besides its agent's work.
+/// Returns the time from the first agent's start to the landing of the last unit, and the overhead of a unit.
 fn run(scene: &Scene, shape: Shape, known: Known, lengths: &[f64]) -> Result<(Duration, f64)> {
     fs::write(scene.root().join("SPEC.md"), spec(shape, known, lengths))?;
     commit(&scene.root())?;
@@ -124,14 +124,15 @@ fn run(scene: &Scene, shape: Shape, known: Known, lengths: &[f64]) -> Result<(Du
     Ok((took, own.get(own.len() / 2).copied().unwrap_or(0.0)))
 }
 
-/// No order takes less: all work on all places, the longest unit, the longest chain; phases in order each at their best.
+/// Returns a lower bound for every order: the total work on all places, the longest unit and the longest chain. For
+/// phases in order, it is the sum of the best times of the phases.
 fn least(shape: Shape, lengths: &[f64]) -> f64 {
     let sum = lengths.iter().sum::<f64>() / PLACES as f64;
     let phases = lengths.chunks(4);
     match shape {
         Shape::Independent => lengths.iter().copied().fold(sum, f64::max),
         Shape::Chains => phases.map(|phase| phase.iter().sum()).fold(sum, f64::max),
-        // Four units in three places: the two shortest share one, or one unit is longer than both.
+        // Four units in three places: the two shortest share a place, or one unit is longer than both.
         Shape::InOrder => phases
             .map(|phase| {
                 let mut phase = phase.to_vec();

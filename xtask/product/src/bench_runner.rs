@@ -1,5 +1,5 @@
-//! What a run costs besides its agents: the runner's own time and memory, and what it adds to each unit over what git and
-//! the check take, which a script in a repository beside it is measured by at the same time.
+//! Measures the cost of a run without its agents: the runner's own time and memory, and its overhead per unit. The
+//! overhead is compared with git and the check alone, which a script runs at the same time in another repository.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -13,20 +13,20 @@ use steadfast_store::ledger::Ledger;
 
 use crate::{Result, process};
 
-/// Units and agents at once. The last shows what a unit takes when nothing waits for anything.
+/// Units, and agents at once. In the last run no unit waits for another.
 const RUNS: [(u32, u32); 4] = [(10, 16), (100, 16), (1_000, 16), (20, 1)];
 
-/// Seconds that a simulated agent takes for a task.
+/// The seconds that a simulated agent takes for a task.
 const PACE: u32 = 2;
 
-/// Between two looks at the runner, and between two rounds of the script.
+/// The pause between two measurements of the runner, and between two rounds of the script.
 const LOOK: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// `/proc` counts in these on every Linux there is.
+/// `/proc` uses this unit on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What a human would have done for one unit. `$1` is the unit, `$2` the file; the checkout is where the merge is made.
+/// The work of a human for one unit. `$1` is the unit, `$2` the file; the merge happens in the checkout.
 const SCRIPT: &str = r#"set -e
 git worktree add --quiet -b "unit-$1" "../units/$1"
 cd "../units/$1"
@@ -45,25 +45,25 @@ struct Line {
     agents: u32,
     wall: Duration,
     usage: Usage,
-    /// Of each unit without its agent, in milliseconds.
+    /// The time of each unit without its agent, in milliseconds.
     own: Vec<f64>,
     script: Vec<f64>,
 }
 
-/// What one process used, without its children.
+/// The usage of one process, without its children.
 #[derive(Clone, Copy, Default)]
 struct Usage {
     seconds: f64,
     peak_kb: u64,
 }
 
-/// `cargo xtask bench runner [UNITS] [--binary PATH]`: with UNITS, one run of so many instead.
+/// `cargo xtask bench runner [UNITS] [--binary PATH]`: with UNITS, one run with this number of units.
 pub(crate) fn runner(arguments: &[&str]) -> Result<()> {
     let (mut units, mut binary) = (None, None);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
-            "--binary" => binary = Some(PathBuf::from(arguments.next().ok_or("`--binary` wants a value")?)),
+            "--binary" => binary = Some(PathBuf::from(arguments.next().ok_or("`--binary` requires a value")?)),
             number => units = Some(number.parse::<u32>()?),
         }
     }
@@ -92,7 +92,7 @@ fn measure(binary: &Path, units: u32, agents: u32) -> Result<Line> {
     Ok(Line { units, agents, wall, usage, own: place.own_times()?, script: script? })
 }
 
-/// A repository with a home of its own.
+/// A repository and its own home folder.
 pub(crate) struct Scene {
     folder: PathBuf,
 }
@@ -141,7 +141,7 @@ impl Scene {
         commit(&self.root())
     }
 
-    /// Works a spec off, with so many agents at once.
+    /// Runs a spec with this number of agents.
     pub(crate) fn work(&self, spec: &str, agents: usize) -> Result<()> {
         process::run(self.command(&["init", "--host", "claude", "--yes"]).stderr(Stdio::null()))?;
         let agents = agents.to_string();
@@ -153,7 +153,7 @@ impl Scene {
         Ok(())
     }
 
-    /// How long it took, and what it used.
+    /// Returns the duration and the usage.
     fn run(&self, agents: u32) -> Result<(Duration, Usage)> {
         let agents = agents.to_string();
         let words = ["run", "SPEC.json", "--host", "sim", "--parallel", &agents, "--max-iterations", "100000"];
@@ -168,7 +168,8 @@ impl Scene {
         Ok((wall, usage))
     }
 
-    /// Of each unit: from its dispatch to its agent's start, and from its agent's last word to its landing.
+    /// Returns the overhead of each unit: from its dispatch to its agent's start, and from its agent's end to its
+    /// landing.
     fn own_times(&self) -> Result<Vec<f64>> {
         let ledger = Ledger::open_read_only(&self.root().join(".git/steadfast"))?.ok_or("there is no ledger")?;
         let worktree = self.root().canonicalize()?.to_string_lossy().into_owned();
@@ -206,7 +207,7 @@ pub(crate) fn commit(root: &Path) -> Result<()> {
     process::run(git().args(["commit", "--quiet", "--message", "One"]))
 }
 
-/// Until it has ended; it is not waited for, so that what it used can still be read.
+/// Measures the process until it ends, without waiting for it, so that its usage can still be read.
 fn watch(child: &Child) -> Result<Usage> {
     let folder = PathBuf::from(format!("/proc/{}", child.id()));
     let mut usage = Usage::default();
@@ -226,7 +227,7 @@ fn watch(child: &Child) -> Result<Usage> {
     }
 }
 
-/// Units by hand, one after the other, while the run runs. Milliseconds of each.
+/// Does units by hand, one after the other, during the run. Returns the milliseconds of each.
 fn script(root: &Path, over: &AtomicBool) -> Result<Vec<f64>> {
     let mut times = Vec::new();
     while !over.load(Ordering::Relaxed) || times.len() < 3 {

@@ -1,4 +1,4 @@
-//! The reference of all commands, from the binary itself: `--help` of each, in the order of their names.
+//! Generates the reference of all commands from the binary's `--help` texts, in the order of their names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn print_of(binary: &Path, words: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The commands that the completion script of bash knows, such as `task add`: all but the hidden ones.
+/// Returns the commands in bash's completion script, such as `task add`: all except the hidden ones.
 fn names(completions: &str) -> BTreeSet<String> {
     let pairs = completions.lines().filter_map(|line| line.trim().strip_suffix(')')?.split_once(','));
     let names = pairs.map(|(parent, name)| [&parent.replace("__subcmd__", " "), " ", name].concat());
@@ -48,7 +48,7 @@ pub(crate) fn reference() -> Result<String> {
     Ok(text)
 }
 
-/// The lines about exit codes in the help.
+/// Returns the lines about exit codes in the help.
 pub(crate) fn exit_codes() -> Result<String> {
     let help = print_of(&binary()?, &["--help"])?;
     let from = help.find("Exit codes:").ok_or("the help has no exit codes")?;

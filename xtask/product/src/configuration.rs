@@ -1,4 +1,4 @@
-//! The schema of `steadfast.toml`, its reference and its excerpt in README, all from the table of settings.
+//! Generates the schema of `steadfast.toml`, its reference and its excerpt in README from the table of settings.
 
 use schemars::{Schema, schema_for};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use steadfast_model::{Options, SetBy, Settings};
 
 use crate::Result;
 
-/// The keys that README shows: those that a new user changes first.
+/// The keys in README: those that a new user changes first.
 const EXCERPT: [&str; 8] = [
     "mode.completion",
     "stop.max_cycles",
@@ -35,12 +35,12 @@ Steadfast reads these files. A later one overrides an earlier one, key by key; a
 command.
 ";
 
-/// The schema of the options, with the default of each key.
+/// Returns the schema of the options, with the default of each key.
 fn options() -> Result<Schema> {
     let mut schema = schema_for!(Options);
     for (name, value, _) in Settings::default().lines() {
         let property = property(&mut schema, name).ok_or_else(|| format!("the schema has no key `{name}`"))?;
-        // `config show` prints a table as a list of texts, which is not a value of the key.
+        // `config show` prints a table as a list of texts, which is not a valid value of the key.
         if !property["type"].to_string().contains("object") {
             property["default"] = serde_json::from_str(&value)?;
         }
@@ -89,7 +89,7 @@ pub(crate) fn reference() -> Result<String> {
     Ok(text)
 }
 
-/// A list with a space behind each comma, as people write it.
+/// Prints a list with a space after each comma.
 fn spelled(value: &Value) -> String {
     match value.as_array() {
         Some(items) => format!("[{}]", items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")),

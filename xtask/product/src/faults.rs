@@ -1,5 +1,5 @@
-//! `cargo xtask faults`: the real binary under every fault we could think of. Whatever happens, no host is blocked by a
-//! failure of ours, no journal has a gap, the snapshot is the fold of the journal, and no budget comes back.
+//! `cargo xtask faults`: the real binary under simulated faults. In every case no failure of Steadfast blocks a host,
+//! no journal has a gap, the snapshot is the fold of the journal, and no used budget comes back.
 
 mod clock_back;
 mod copied;
@@ -30,9 +30,9 @@ use scene::Scene;
 struct Fault {
     name: &'static str,
     needs: Needs,
-    /// How many rounds of others one of it stands for.
+    /// The number of other rounds that one round of it replaces.
     worth: u64,
-    /// One round in a fresh repository.
+    /// Runs one round in a fresh repository.
     run: fn(&Scene, &mut SeededRng) -> Result<Figures>,
 }
 
@@ -42,7 +42,7 @@ enum Needs {
     Mount,
 }
 
-/// What is worth knowing of a round, summed over all of them.
+/// Figures of a round, summed over all rounds.
 type Figures = Vec<(&'static str, u64)>;
 
 const FAULTS: [Fault; 12] = [
@@ -60,7 +60,7 @@ const FAULTS: [Fault; 12] = [
     Fault { name: "runner", needs: Needs::Nothing, worth: runner::KILLS, run: runner::runner },
 ];
 
-/// What was asked for: `[ROUNDS] [--only NAME] [--round N]`.
+/// The arguments: `[ROUNDS] [--only NAME] [--round N]`.
 struct Wanted {
     rounds: Range<u64>,
     only: Option<String>,
@@ -114,9 +114,9 @@ pub(crate) fn faults(words: &[&str]) -> Result<()> {
     }
     print(&lines);
     match (lines.is_empty(), failures.is_empty()) {
-        (true, _) => Err(format!("there is no such fault; there are {}", names().join(", ")).into()),
+        (true, _) => Err(format!("unknown fault; expected one of {}", names().join(", ")).into()),
         (_, true) => Ok(()),
-        (_, false) => Err(format!("not withstood: {}", failures.join(", ")).into()),
+        (_, false) => Err(format!("failed: {}", failures.join(", ")).into()),
     }
 }
 
@@ -125,7 +125,7 @@ impl Wanted {
         let mut wanted = Self { rounds: 0..50, only: None };
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("`{word}` wants a value"));
+            let mut value = || words.next().ok_or_else(|| format!("`{word}` requires a value"));
             match *word {
                 "--only" => wanted.only = Some((*value()?).to_owned()),
                 "--round" => {
@@ -133,7 +133,7 @@ impl Wanted {
                     wanted.rounds = round..round + 1;
                 }
                 rounds => {
-                    let rounds = rounds.parse().map_err(|_| format!("`{rounds}` is no number of rounds"))?;
+                    let rounds = rounds.parse().map_err(|_| format!("`{rounds}` is not a number of rounds"))?;
                     wanted.rounds = 0..rounds;
                 }
             }
@@ -141,7 +141,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// A named round is one; of so many, a fault that does much in one has fewer.
+    /// Returns the rounds to run. A fault with a lot of work per round has fewer of them.
     fn rounds_of(&self, fault: &Fault) -> Range<u64> {
         let Range { start, end } = self.rounds;
         if start > 0 || end == 1 { start..end } else { 0..end.div_ceil(fault.worth) }

@@ -1,4 +1,4 @@
-//! What is generated comes from one table, and CI says when it is out of date.
+//! All generated files come from one table. CI fails if one is out of date.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ const GENERATORS: [(&str, Generator); 8] = [
     ("xtask/messages.txt", File(xtask::prose::list)),
 ];
 
-/// These ask the binary, which has to be built for them.
+/// These generators run the binary, which must be built before.
 const OF_THE_BINARY: [(&str, Generator); 2] = [
     ("docs/reference/commands.md", File(commands::reference)),
     ("docs/reference/exit-codes.md", Block("exit codes", commands::exit_codes)),
@@ -91,7 +91,7 @@ fn plugin_hooks() -> Result<String> {
     Ok(serde_json::to_string_pretty(&install::plugin_hooks())? + "\n")
 }
 
-/// The text with other lines in its block of that name; None if it does not have exactly one such block.
+/// Returns the text with new lines in the block of that name. `None` if there is not exactly one such block.
 fn with_block(text: &str, name: &str, lines: &str) -> Option<String> {
     let begin = format!("<!-- generated: {name} -->\n");
     let (before, rest) = text.split_once(&begin)?;
@@ -103,7 +103,7 @@ fn list_of_human_commands() -> Result<String> {
     Ok(list(human_commands()))
 }
 
-/// A line such as "`init`, `task unblock`.", broken between the words of the list alone.
+/// Returns a line such as "`init`, `task unblock`.", broken only between the words of the list.
 fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut words = words.peekable();
     let (mut text, mut column) = (String::new(), 0);

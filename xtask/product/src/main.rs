@@ -1,4 +1,4 @@
-//! The chores that use the crates of the product. `cargo xtask CHORE` starts them: so `xtask` itself is built in seconds.
+//! The chores that use the product's crates. `cargo xtask CHORE` starts them, so that `xtask` itself builds in seconds.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]

@@ -1,4 +1,4 @@
-//! `cargo xtask picture`: what the README shows is what the demo prints.
+//! `cargo xtask picture`: draws the README's picture from the output of the demo.
 
 use std::fs;
 use std::process::Command;

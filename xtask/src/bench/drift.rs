@@ -5,14 +5,13 @@ use crate::process::run;
 
 use super::{corpora, own};
 
-/// What the corpus has to have for it.
+/// The required files of the corpus.
 const ARCHIVES: [&str; 2] = ["transcripts.tar.zst", "drift.tar.zst"];
 const INDEX: &str = "transcripts.index.tsv";
 
-/// `cargo xtask bench drift`: how well the drift score tells work that was asked for from work that was not, beside
-/// yardsticks, and with each repository left out once (`--folds`: that alone); `--worst` lists the worst errors of each
-/// kind; with `--refine COMMAND` also how well it does with that command in `drift.refine`. There is nothing to measure without
-/// real sessions.
+/// `cargo xtask bench drift`: measures how well the drift score separates requested work from other work, beside
+/// yardsticks, and with each repository left out once (`--folds`: only that). `--worst` lists the worst errors of each
+/// kind. `--refine COMMAND` also measures it with that command in `drift.refine`. The benchmark requires real sessions.
 pub(crate) fn drift(arguments: &[&str]) -> Result<()> {
     if !matches!(arguments, [] | ["--folds" | "--worst"] | ["--refine", _]) {
         return Err(format!(

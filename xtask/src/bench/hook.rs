@@ -7,25 +7,25 @@ use std::time::{Duration, Instant};
 use super::{Asked, in_turn, print, print_beside};
 use crate::{Result, process};
 
-/// How many events the short and the long session have behind them.
+/// The number of earlier events in the short and the long session.
 const SHORT: u32 = 10;
 const LONG: u32 = 10_000;
 
 const TASKS: u32 = 1_000;
 
-/// How many times what an empty process takes: a tool event, a stop, a stop with 1,000 done tasks.
+/// The limits, as multiples of an empty process: a tool event, a stop, a stop with 1,000 done tasks.
 const TOOL_EVENT: f64 = 1.6;
 const STOP: f64 = 6.0;
 const STOP_AFTER_WORK: f64 = 8.0;
 
-/// The line as `init` installs it and Claude Code runs it: a link, or, in a shared file, a line for the shell.
+/// The limits for the installed command lines that Claude Code runs: a link, or a shell line in a shared file.
 const LINK: f64 = 1.8;
 const SHELL_LINE: f64 = 2.6;
 
 /// A tool event at a closed gate, which reads the process table.
 const CLOSED_GATE: f64 = 4.0;
 
-/// The files of the checkout in which a stop compares those of its done tasks.
+/// The number of files in the checkout in which a stop compares the files of its done tasks.
 const FILES: u32 = 100_000;
 
 /// `cargo xtask bench hook`
@@ -37,7 +37,7 @@ pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
     }
     let mut over = scene.measure(runs, 0)?;
     if !over.is_empty() {
-        // Another process may have been busy at that time; a hook that is too slow is so again.
+        // Another process may have disturbed the first measurement. A hook that is really too slow is too slow again.
         println!("\nover the limit, measuring once more: {}\n", over.join(", "));
         let again = scene.measure(runs, runs)?;
         over.retain(|row| again.contains(row));
@@ -48,18 +48,19 @@ pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
     Err(format!("over the limit in two measurements: {}", over.join(", ")).into())
 }
 
-/// A repository with a short session, a long one and a list of tasks, and one whose tasks are done.
+/// One repository with a short session, a long one and a list of tasks, and one with done tasks.
 struct Scene {
     repository: tempfile::TempDir,
     done: tempfile::TempDir,
     binary: PathBuf,
-    /// Where the binary is. It goes with the scene.
+    /// The folder of the binary. It is removed with the scene.
     _bin: tempfile::TempDir,
 }
 
 impl Scene {
     fn set(binary: &Path) -> Result<Self> {
-        // As installed. What a linker wrote lies in the page cache in small pieces, and each start takes 0.2 ms longer.
+        // Copied as `init` installs it. A linker's output has small pieces in the page cache, and each start takes 0.2
+        // ms longer.
         let bin = tempfile::tempdir()?;
         let installed = bin.path().join("steadfast");
         fs::copy(binary, &installed)?;
@@ -67,7 +68,7 @@ impl Scene {
         let root = scene.repository.path();
         process::run(Command::new("git").args(["init", "--quiet"]).arg(root))?;
         fs::create_dir(root.join(".git/steadfast"))?;
-        // The refusing path is the long one; let it be taken every time.
+        // A refusal takes longest, so every stop is refused.
         fs::write(root.join("steadfast.toml"), "[stop]\nmax_cycles = 1000000\nmax_idle = 1000000\n")?;
         eprintln!("preparing sessions of {SHORT} and {LONG} events and {TASKS} tasks");
         for (session, events) in [("short", SHORT), ("long", LONG), ("stop", SHORT)] {
@@ -92,7 +93,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// Tasks of three files each, all of them done, in a large checkout. A page and its review are two tasks.
+    /// Closes tasks of three files each in a large checkout. A page and its review are two tasks.
     fn close_tasks(&self) -> Result<()> {
         eprintln!("preparing {TASKS} done tasks in a tree of {FILES} files");
         let root = self.done.path();
@@ -137,8 +138,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Runs and prints every row, and names those over their limit. The rounds are numbered from `first`: a call that
-    /// was seen before is answered without being judged.
+    /// Measures and prints every row, and returns those over their limit. The rounds are numbered from `first`, because
+    /// a repeated call is answered without a decision.
     fn measure(&self, runs: u32, first: u32) -> Result<Vec<&'static str>> {
         let mut rows = self.rows()?;
         in_turn(rows.len(), runs, |row, round| rows[row].run(first + round))?;
@@ -147,8 +148,8 @@ impl Scene {
         Ok(rows.iter().zip(ratios).filter_map(over).collect())
     }
 
-    /// Runs every row of this build in turn with those of another one, which has a scene of its own: a build may not read
-    /// the files of an older one.
+    /// Runs every row of this build and of another one in turn. The other build has its own scene, since a build may
+    /// not read the files of an older one.
     fn measure_beside(&self, other: &Self, runs: u32) -> Result<()> {
         let mut rows = self.rows()?;
         let of_this = rows.len();
@@ -160,12 +161,12 @@ impl Scene {
         Ok(())
     }
 
-    /// Its name says what the hook is called with.
+    /// Returns the link. Its name contains the hook's arguments.
     fn link(&self) -> PathBuf {
         self.repository.path().join(".git/steadfast-hook-claude-local-PreToolUse")
     }
 
-    /// The line of a shared file, which is that of the plugin.
+    /// Returns the line of a shared file, which the plugin also uses.
     fn shell_line() -> Result<String> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin/hooks/hooks.json");
         let plugin: serde_json::Value = serde_json::from_slice(&fs::read(file)?)?;
@@ -234,7 +235,7 @@ impl Scene {
             ..self.hook("Stop, 1,000 done tasks", "Stop", "done", "")
         });
         rows.push(script("the same in bash and jq", "bash", "hook.sh"));
-        // A version manager in front of it would take longer than Python itself.
+        // A version manager would take longer than Python itself.
         let python = if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" };
         rows.push(script("the same in Python", python, "hook.py"));
         Ok(rows)
@@ -262,9 +263,9 @@ struct Row {
     arguments: Vec<String>,
     payload: String,
     cwd: PathBuf,
-    /// What it has to say to the host.
+    /// The expected answer is a refusal.
     refuses: bool,
-    /// A folder that comes first on the `PATH`.
+    /// A folder for the start of `PATH`.
     path: Option<PathBuf>,
     times: Vec<Duration>,
 }
@@ -284,8 +285,8 @@ impl Row {
         }
     }
 
-    /// One call, timed from start to end of the process. The payload is in the pipe before the clock starts to matter:
-    /// two kilobytes fit its buffer.
+    /// Runs one call, timed from start to end of the process. The payload is in the pipe before that: two kilobytes fit
+    /// its buffer.
     fn run(&mut self, round: u32) -> Result<()> {
         let payload = self.payload.replace("@ROUND@", &format!("{}-{round}", self.name));
         let mut command = Command::new(&self.program);
@@ -317,7 +318,7 @@ impl Row {
     }
 }
 
-/// Two kilobytes, as a host sends them.
+/// Returns a payload of two kilobytes, the usual size.
 fn payload(root: &Path, event: &str, session: &str, tool: &str) -> String {
     let file = root.join("src/lib.rs");
     let input = match tool {

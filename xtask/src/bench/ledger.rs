@@ -8,11 +8,11 @@ use super::{Asked, in_turn, print, print_beside};
 use crate::{Result, process};
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
-/// What each task waits for.
+/// The number of tasks that each task depends on.
 const DEPENDENCIES: u32 = 3;
-/// How many tasks can be begun in the beginning: work fans out from these.
+/// The number of tasks without dependencies.
 const ROOTS: u32 = 100;
-/// The largest spec whose compilation is measured.
+/// The size of the largest compiled spec.
 const SPEC: u32 = 10_000;
 
 /// `cargo xtask bench ledger`
@@ -50,7 +50,7 @@ fn rows(folder: &Path, binary: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A repository with a plan of so many tasks.
+/// Returns a repository with a plan of `size` tasks.
 fn scene(folder: &Path, binary: &Path, size: u32) -> Result<PathBuf> {
     let root = folder.join(size.to_string());
     process::run(Command::new("git").args(["init", "--quiet"]).arg(&root))?;
@@ -64,8 +64,8 @@ fn scene(folder: &Path, binary: &Path, size: u32) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// One phase: the first tasks are free, every other waits for three before it. Written piece by piece: a process that has
-/// grown large takes longer to start another.
+/// Writes one phase: the first tasks have no dependency, every other depends on three before it. It is written in
+/// pieces, since a process with a lot of memory starts others more slowly.
 fn write_spec(path: &Path, size: u32) -> Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     write!(file, "{{\"feature\": \"Many things\", \"description\": \"All of them.\", \"phases\": [")?;
@@ -89,7 +89,7 @@ fn write_spec(path: &Path, size: u32) -> Result<()> {
     Ok(())
 }
 
-/// Two calls in turn: one undoes what the other did.
+/// Two calls in turn. Each undoes the other.
 struct Row {
     name: String,
     program: PathBuf,

@@ -1,4 +1,4 @@
-//! Benchmarks as ratios: every row is run in turn with every other, so that a noisy machine is noisy for all.
+//! Benchmarks as ratios. The rows run in turn, so that other load affects all of them.
 
 mod drift;
 mod guard;
@@ -20,23 +20,24 @@ pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
 pub(crate) use transcript::transcript;
 
-/// Real sessions and commands, where they lie beside this repository.
+/// Returns the folder of the corpora, beside this repository.
 fn corpora() -> PathBuf {
     std::env::var_os("STEADFAST_CORPORA").map_or_else(|| process::root().join("../shared/corpora"), PathBuf::from)
 }
 
-/// A benchmark of one crate. They are a package of their own, so that the crates depend on nothing for it.
+/// Returns a benchmark of one crate. The benchmarks are a separate package, so that the crates have no additional
+/// dependencies.
 fn own(name: &str) -> Command {
     let mut bench = process::cargo(["run", "--quiet", "--release", "--package", "steadfast-bench", "--bin"]);
     bench.args([&format!("bench-{name}"), "--"]);
     bench
 }
 
-/// What both benchmarks of whole processes are asked for.
+/// The arguments of both benchmarks of whole processes.
 struct Asked {
     runs: u32,
     binary: PathBuf,
-    /// Another build, to compare with.
+    /// Another build to compare with.
     beside: Option<PathBuf>,
 }
 
@@ -58,7 +59,7 @@ impl Asked {
     }
 }
 
-/// Every row once a round. Whoever follows a slow row finds cold caches: the order changes with every round.
+/// Runs every row once per round. The order changes with every round, since a row after a slow one has cold caches.
 fn in_turn(rows: usize, rounds: u32, mut run: impl FnMut(usize, u32) -> Result<()>) -> Result<()> {
     let mut order: Vec<usize> = (0..rows).collect();
     let mut dice = Dice(1);
@@ -71,7 +72,7 @@ fn in_turn(rows: usize, rounds: u32, mut run: impl FnMut(usize, u32) -> Result<(
     Ok(())
 }
 
-/// Prints the table and returns the ratios. The first row is what the others are compared with.
+/// Prints the table and returns the ratios to the first row.
 fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: u32) -> Vec<f64> {
     println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
     println!("| what runs | median | p95 | ratio |");
@@ -88,7 +89,7 @@ fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: 
     ratios
 }
 
-/// Prints the medians of two builds, row by row. Each row was run in turn with all the others.
+/// Prints the medians of two builds, row by row. All rows ran in turn.
 fn print_beside(rows: impl Iterator<Item = (String, [Vec<Duration>; 2])>, runs: u32) {
     println!("{runs} interleaved runs of two builds; milliseconds of the whole process; ratio of medians\n");
     println!("| what runs | this build | the other | ratio |");
@@ -102,7 +103,7 @@ fn print_beside(rows: impl Iterator<Item = (String, [Vec<Duration>; 2])>, runs: 
     }
 }
 
-/// Always the same dice: two runs differ by the machine alone.
+/// Random numbers from a fixed seed, so that two runs differ only by the machine.
 struct Dice(u64);
 
 impl Dice {

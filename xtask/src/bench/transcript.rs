@@ -7,11 +7,12 @@ use crate::process::{build, run};
 
 use super::{corpora, own};
 
-/// How many sessions are written where there is no corpus, of how many calls each.
+/// Without a corpus: the number of generated sessions, and of calls in each.
 const SESSIONS: u32 = 100;
 const CALLS: u32 = 1_000;
 
-/// `cargo xtask bench transcript`: real sessions where a corpus lies beside this repository, else written ones.
+/// `cargo xtask bench transcript`: uses real sessions if there is a corpus beside this repository, otherwise generated
+/// ones.
 pub(crate) fn transcript(arguments: &[&str]) -> Result<()> {
     if let Some(argument) = arguments.first() {
         return Err(format!("`{argument}` is unexpected").into());

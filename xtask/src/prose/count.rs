@@ -1,4 +1,4 @@
-//! How often the product uses words that have a plainer replacement.
+//! Counts words in the product that have a plainer replacement.
 
 use super::{Kind, Text};
 
@@ -30,7 +30,7 @@ pub fn count(texts: &[Text]) -> String {
     table
 }
 
-/// How often the phrase occurs as whole words, in any case. Its words may be on two lines, but not in two clauses.
+/// Counts the phrase as whole words, in any case. Its words may be on two lines, but not in two clauses.
 pub(super) fn occurrences(text: &str, phrase: &str) -> usize {
     let text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -39,7 +39,7 @@ pub(super) fn occurrences(text: &str, phrase: &str) -> usize {
     text.match_indices(phrase).map(|(at, _)| at).filter(is_whole).count()
 }
 
-/// Whether the text begins with the word, in any case: an error message begins with a small letter.
+/// Returns true if the text begins with the word, in any case, since an error message begins with a small letter.
 pub(super) fn begins_with(text: &str, word: &str) -> bool {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());

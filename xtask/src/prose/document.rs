@@ -20,7 +20,7 @@ pub(super) fn passages(content: &str) -> Vec<String> {
     passages
 }
 
-/// Whether a line is a heading, a list item, a table row or a key of the front matter.
+/// Returns true for a heading, a list item, a table row or a key of the front matter.
 fn begins_passage(line: &str) -> bool {
     let is_key = |line: &str| {
         line.split_once(": ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '-'))

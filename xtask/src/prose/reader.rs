@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, LexError, Literal, TokenStream, TokenTree};
 use super::Kind;
 use super::comments::Comments;
 
-/// What literals and doc comments are at a place.
+/// The kind of literals and doc comments at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Literals are messages.
@@ -222,7 +222,7 @@ fn attribute(tokens: &[TokenTree]) -> Option<Attribute<'_>> {
     }
 }
 
-/// Whether an attribute is `cfg(test)` or `cfg(all(test, …))`.
+/// Returns true for `cfg(test)` and `cfg(all(test, …))`.
 fn is_test_only(attribute: &Group) -> bool {
     let text: String = attribute.stream().to_string().split_whitespace().collect();
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
@@ -275,7 +275,7 @@ fn literals(group: &Group) -> impl Iterator<Item = String> {
     })
 }
 
-/// The string that a literal stands for, with its lines joined as the compiler joins them.
+/// Returns the string of a literal, with its lines joined as the compiler joins them.
 fn value(literal: &Literal) -> Option<String> {
     match syn::Lit::new(literal.clone()) {
         syn::Lit::Str(text) => Some(text.value()),
@@ -290,8 +290,8 @@ fn paragraphs(lines: &[String]) -> String {
     paragraphs.map(|paragraph| paragraph.join(" ")).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Whether a literal is a text for users or agents: at least two words, one of them with small letters and not a
-/// placeholder, neither SQL nor a list of words.
+/// Returns true if a literal is a text for users or agents: at least two words, one of them with small letters and not
+/// a placeholder, neither SQL nor a list of words.
 fn is_prose(text: &str) -> bool {
     let outside = without_placeholders(text);
     let words: Vec<&str> = outside.split_whitespace().collect();
@@ -304,7 +304,7 @@ fn is_sql(text: &str) -> bool {
     SQL.contains(&first) || SQL_PARTS.iter().any(|part| text.contains(part))
 }
 
-/// Whether a literal is a vocabulary: single words between commas, or many words of which none is a function word.
+/// Returns true if a literal is a vocabulary: single words between commas, or many words without a function word.
 fn is_word_list(text: &str) -> bool {
     let between_commas: Vec<&str> = text.split(", ").collect();
     if between_commas.len() >= COMMA_LIST && between_commas.iter().all(|piece| !piece.contains([' ', '{'])) {

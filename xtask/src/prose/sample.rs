@@ -3,7 +3,7 @@
 use super::{Kind, Text};
 use crate::random::Random;
 
-/// How many texts of each kind are drawn.
+/// The number of texts of each kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub comments: usize,
@@ -11,7 +11,8 @@ pub struct Size {
     pub help: usize,
 }
 
-/// The drawn texts in full, numbered, with their paths. The same seed draws the same texts from the same source.
+/// Returns the drawn texts in full, numbered, with their paths. The same seed draws the same texts from the same
+/// source.
 pub fn sample(texts: &[Text], size: Size, seed: u64) -> String {
     let mut random = Random::from_seed(seed);
     let parts = [

@@ -1,5 +1,5 @@
-//! The temporary folders of a test run. Every process and file of a test is in one of them, so what is left there at the
-//! end was left behind.
+//! The temporary folders of a test run. They contain all processes and files of the tests, so that leftovers are found
+//! at the end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::process::kill;
 
-/// Processes that were told to end may need a moment.
+/// The time for processes to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A file system in memory, where Linux has one.
 const MEMORY: &str = "/dev/shm";
 
-/// What has to be free there. The tests need a tenth of it, most of that for copies of the program.
+/// The required free space. The tests need a tenth of it, mostly for copies of the program.
 const ROOM: u64 = 4 << 30;
 
 pub(crate) struct Workplace {
@@ -56,7 +56,7 @@ impl Workplace {
         std::iter::once(&self.disk).chain(&self.memory)
     }
 
-    /// Fails if a process still works in here, and ends it.
+    /// Fails if a process still uses the folders, and ends it.
     pub(crate) fn clean(&self) -> Result<()> {
         let started = Instant::now();
         let mut left = self.processes();
@@ -80,7 +80,8 @@ impl Workplace {
         Err(format!("tests left processes running:\n  {}", names.join("\n  ")).into())
     }
 
-    /// Processes with a program, a folder or an argument in here. Linux only: elsewhere there is no `/proc` to read.
+    /// Returns processes with a program, a folder or an argument in these folders. Linux only, because it reads
+    /// `/proc`.
     fn processes(&self) -> Vec<(u32, String)> {
         let roots: Vec<&Path> = self.folders().map(|folder| folder.folder.path()).collect();
         let within = |path: &Path| roots.iter().any(|root| path.starts_with(root));
@@ -104,7 +105,7 @@ impl TemporaryFolder {
         let folder = tempfile::Builder::new().prefix("sf-").tempdir_in(parent)?;
         let tests = folder.path().join("t");
         fs::create_dir(&tests)?;
-        // Like `/tmp`: a test that is run by the superuser may go on as another user.
+        // Like `/tmp`: a test that the superuser runs may continue as another user.
         for (path, mode) in [(folder.path(), 0o755), (&tests, 0o1777)] {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         }
@@ -116,7 +117,7 @@ fn names_one(roots: &[&Path], command: &str) -> bool {
     roots.iter().any(|root| command.contains(&*root.to_string_lossy()))
 }
 
-/// Whether programs can be kept and run there.
+/// Returns true if programs can be stored and run there.
 fn has_room(folder: &Path) -> bool {
     use rustix::fs::StatVfsMountFlags;
 

@@ -1,11 +1,11 @@
-//! What a test binary printed: libtest's own words, since its JSON is not stable.
+//! Parses the output of a test binary. It reads libtest's text, since its JSON is not stable.
 
 /// Counts and names of one run of a test binary.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) passed: usize,
     pub(super) failed: Vec<String>,
-    /// False if the binary ended before it said how many passed: it crashed, or was killed.
+    /// False if the binary ended before it printed the number of passed tests: it crashed or was killed.
     pub(super) is_whole: bool,
 }
 
@@ -20,7 +20,7 @@ impl Outcome {
         let names = lines[..end].iter().rposition(|line| *line == "failures:").map_or(end, |at| at + 1);
         let failed: Vec<String> =
             lines[names..end].iter().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect();
-        // Should the list be unreadable, the count still tells that something failed.
+        // If the list is unreadable, the count still shows the failures.
         let is_whole = failed.len() == count(" failed");
         Self { passed: count(" passed"), failed, is_whole }
     }

@@ -1,4 +1,4 @@
-//! The stages of a run, their times, and what failed in them.
+//! The stages of a run, their times and their failures.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) struct Report {
 pub(crate) struct Stage {
     name: &'static str,
     took: Duration,
-    /// Installing programs is no part of the tests' time.
+    /// The stage installs programs, which does not count as test time.
     apart: bool,
     failure: Option<String>,
     passed: usize,
@@ -56,7 +56,7 @@ impl Stage {
         self.flaky.push(FlakyTest { test, attempts });
     }
 
-    /// More to say in its line of the table.
+    /// Adds a note to the stage's line in the table.
     pub(crate) fn note(&mut self, note: String) {
         self.note = Some(note);
     }
@@ -92,7 +92,7 @@ impl Report {
         Self { started: Instant::now(), stages: Vec::new(), skips: skips.to_owned() }
     }
 
-    /// Runs a stage. `None` if it failed.
+    /// Runs a stage. Returns `None` if it failed.
     pub(crate) fn stage<T>(&mut self, name: &'static str, run: impl FnOnce(&mut Stage) -> Result<T>) -> Option<T> {
         eprintln!("==> {name}");
         let mut stage = Stage { name, ..Stage::default() };
@@ -112,7 +112,7 @@ impl Report {
         result
     }
 
-    /// The table, the skips, the flaky tests, and last what failed with the commands that run only that.
+    /// Prints the table, the skips, the flaky tests, and finally the failures with the commands that run only these.
     pub(crate) fn print(self) -> Result<()> {
         let apart: Duration = self.stages.iter().filter(|stage| stage.apart).map(|stage| stage.took).sum();
         eprintln!();
@@ -141,7 +141,7 @@ impl Report {
     }
 }
 
-/// What failed in a stage, and how to run only that.
+/// Returns the failures of a stage, and the commands that run only these.
 fn failure(stage: &Stage) -> String {
     let mut text = stage.name.to_owned();
     if let Some(failure) = &stage.failure {

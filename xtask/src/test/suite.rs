@@ -17,27 +17,27 @@ use super::report::{Stage, TestId};
 use crate::Result;
 use crate::process::{cargo, kill_group};
 
-/// In the path of every test whose subject is time. They run one at a time, with nothing beside them.
+/// The path of every time-sensitive test contains this. These tests run one at a time, with no other load.
 const TIMING: &str = "timing::";
 
 /// The package with the tests of the real hosts.
 const REAL_HOSTS: &str = "steadfast-e2e";
 
-/// How often a failed test of a real host is run again, alone.
+/// The number of times that a failed test of a real host runs again, alone.
 const AGAIN: usize = 2;
 
-/// Limit of one run of a binary. The longest takes a quarter of it on two idle cores.
+/// The time limit of a binary. The longest takes a quarter of it on two idle cores.
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 const PROGRESS: Duration = Duration::from_secs(30);
 
-/// A binary that takes longer gets a line of its own.
+/// A binary that takes longer has its own line in the table.
 const WORTH_A_LINE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group<'a> {
     UnitAndCli,
-    /// Without the tests that run one of these.
+    /// Without the tests of these hosts.
     RealHosts {
         left_out: &'a [&'static str],
     },
@@ -66,7 +66,7 @@ struct TestBinary {
 impl Suite {
     /// Builds all tests of the workspace.
     pub(crate) fn build(workplace: &Workplace) -> Result<Self> {
-        // Not the examples: those are benchmarks, which the lints compile.
+        // Without the examples: those are benchmarks, which only the lints compile.
         let output = cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--no-run"])
             .args(["--message-format", "json-render-diagnostics"])
             .stderr(Stdio::inherit())
@@ -106,7 +106,7 @@ impl Suite {
     /// Runs the tests of a group.
     pub(crate) fn run(&self, group: Group<'_>, stage: &mut Stage) -> Result<()> {
         let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
-        // A real host keeps a core busy while it starts; a test of the command line waits for a quarter of its time.
+        // A real host uses a core while it starts. A test of the command line waits for a quarter of its time.
         let busy = (cores + 1).to_string();
         let waiting = (2 * cores).to_string();
         let parallel = |threads| ["--test-threads", threads, "--skip", TIMING];
@@ -122,7 +122,7 @@ impl Suite {
                 Ok(())
             }
             Group::RealHosts { left_out } => {
-                // Such a test is named for the program it runs.
+                // Such a test has the name of its program.
                 let left_out: Vec<String> = left_out.iter().map(|name| name.replace(['-', '.'], "_")).collect();
                 let mut words = parallel(&busy).to_vec();
                 words.extend(left_out.iter().flat_map(|name| ["--skip", name]));
@@ -134,8 +134,8 @@ impl Suite {
         }
     }
 
-    /// The longest binary takes half of the time, and many of the others mostly wait: one at a time, the cores are idle
-    /// for a third of it.
+    /// Runs two binaries at once. The longest takes half of the time, and many others mostly wait: one at a time, the
+    /// cores are idle for a third of it.
     fn run_two_at_once(&self, binaries: &[&TestBinary], words: &[&str], stage: &mut Stage) -> Result<()> {
         let next = Mutex::new(binaries.iter());
         let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -162,7 +162,7 @@ impl Suite {
         if crashed.is_empty() { Ok(()) } else { Err(crashed.join("; ").into()) }
     }
 
-    /// Failed tests are run again alone: a host may have been too slow beside the others.
+    /// Runs failed tests again, alone: a host may have been too slow beside the others.
     fn run_hosts(&self, binary: &TestBinary, words: &[&str], stage: &mut Stage) -> Result<()> {
         let outcome = self.start(binary, words)?;
         stage.passed(outcome.passed);
@@ -191,7 +191,7 @@ impl Suite {
         Ok(())
     }
 
-    /// Runs a binary to its end. Its output is printed if something failed.
+    /// Runs a binary to its end. Prints its output if a test failed.
     fn start(&self, binary: &TestBinary, words: &[&str]) -> Result<Outcome> {
         let (output, to_output) = pipe()?;
         let (steadfast, temporary) =
@@ -234,7 +234,7 @@ impl Suite {
                     status = Some(child.wait()?);
                     break;
                 }
-                // A process that a test left behind may keep the pipe open.
+                // A leftover process of a test may keep the pipe open.
                 Err(RecvTimeoutError::Timeout) if status.is_some() => break,
                 Err(RecvTimeoutError::Timeout) => status = child.try_wait()?,
             }
@@ -270,7 +270,7 @@ impl Suite {
 }
 
 impl TestBinary {
-    /// From a line of cargo's.
+    /// Parses a line of cargo's output.
     fn read(artifact: &Value) -> Option<Self> {
         if artifact["profile"]["test"] != true {
             return None;

@@ -1,4 +1,4 @@
-//! The programs that tests need. The time it takes to install them is not the tests'.
+//! Installs the programs that tests require. This does not count as test time.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{Result, skip, tool};
 struct Tool {
     program: &'static str,
     package: &'static str,
-    /// What cannot run without it.
+    /// The part of the tests that requires it.
     part: &'static str,
     in_quick: bool,
 }
@@ -26,7 +26,7 @@ const TOOLS: [Tool; 8] = [
     Tool { program: "tmux", package: "tmux", part: "hosts in a terminal", in_quick: false },
 ];
 
-/// Installs what is missing. What cannot be installed is a skip, and in CI a failure.
+/// Installs missing programs. A program that cannot be installed is a skip, and in CI a failure.
 pub(super) fn install(extent: Extent, skips: &Path) -> Result<()> {
     let mut missing = Vec::new();
     for tool in TOOLS.iter().filter(|tool| extent != Extent::Quick || tool.in_quick) {

@@ -52,7 +52,7 @@ impl Notice {
             }
             Self::Completed(item) => {
                 let check =
-                    if item.wants_evidence() { "; its check has not passed, so it stays open here" } else { "" };
+                    if item.needs_evidence() { "; its check has not passed, so it stays open here" } else { "" };
                 format!("{} was completed outside this session{check}", name(item))
             }
         }

@@ -96,7 +96,7 @@ impl Policy for Approval {
                 ..Judgement::default()
             };
         }
-        let is_anothers = |gate: &GateState| gate.scope.is_anothers(&event.session);
+        let is_anothers = |gate: &GateState| gate.scope.belongs_to_other(&event.session);
         if facts.gate.is_none() && state.gate.as_ref().is_some_and(is_anothers) {
             // Another session's draft was answered there, or has expired.
             return Judgement { changes: vec![Change::GateOpened(Opening::Unlocked)], ..Judgement::default() };
@@ -208,7 +208,7 @@ impl<'a> Closed<'a> {
             _ => Judgement::default(),
         };
         let heard = matches!(self.event.kind, EventKind::SessionStart { .. } | EventKind::Prompt { .. });
-        if self.known.is_none() && heard && self.gate.scope.is_anothers(&self.event.session) {
+        if self.known.is_none() && heard && self.gate.scope.belongs_to_other(&self.event.session) {
             let waits = text::waits(&self.gate);
             judgement.note = Some(judgement.note.map_or_else(|| waits.clone(), |note| format!("{waits} {note}")));
         }

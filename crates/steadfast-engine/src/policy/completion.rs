@@ -55,7 +55,7 @@ impl Policy for Completion {
             EventKind::SubagentStart => is_working(event),
             // A session that starts a task is bound by the must-nots of its plan from then on.
             EventKind::TaskChanged(changed) => changed.status == Status::InProgress,
-            EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
+            EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.tasks_of(&agent.id).is_some()),
             _ => false,
         };
         let enabled = state.rules.stop.enabled;

@@ -1,24 +1,25 @@
 use crate::sparse::sparse;
 
 sparse! {
-    /// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
+    /// Paths by their relation to the work, the newest last. Folders have no trailing `/`.
     #[derive(Eq)]
     pub struct Places {
-        /// Files that belong to it: read before the first write, or written when the human spoke next.
+        /// Files that belong to the work: read before the first write, or written before the human's next prompt.
         known: Vec<String>,
-        /// Folders that were looked into before the first write, and those in which the work is.
+        /// Folders that were listed before the first write, and folders of the work.
         folders: Vec<String>,
-        /// Those of them in which something was written that belongs to it: what is beside that is near.
+        /// Those of the folders that received writes which belong to the work. Their other files count as near.
         worked: Vec<String>,
-        /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
+        /// Files and folders that the agent read before the first write after a later prompt, with no other link to the
+        /// work.
         explored: Vec<String>,
-        /// Folders that were looked into in the middle of the work.
+        /// Folders that the agent listed in the middle of the work.
         seen: Vec<String>,
-        /// Files that were written since the human spoke.
+        /// Files written since the human's last prompt.
         fresh: Vec<String>,
-        /// Files that are named in a document which was read before the first write.
+        /// Files named in a document that the agent read before the first write.
         planned: Vec<String>,
-        /// Folders about which the agent was told.
+        /// Folders that a correction to the agent named.
         told: Vec<String>,
     }
 }
@@ -44,23 +45,23 @@ impl Places {
             (&mut self.worked, &new.worked, Self::FOLDERS),
         ];
         for (list, new, most) in lists {
-            new.iter().for_each(|path| keep(list, path, most));
+            new.iter().for_each(|path| push_newest(list, path, most));
         }
     }
 
-    /// The human saw what was written, and went on: it belongs to the work.
+    /// Adds the fresh files to the work: the human saw them and continued.
     pub(super) fn settle(&mut self) {
         for file in std::mem::take(&mut self.fresh) {
             let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            keep(&mut self.folders, folder, Self::FOLDERS);
-            keep(&mut self.worked, folder, Self::FOLDERS);
-            keep(&mut self.known, &file, Self::KNOWN);
+            push_newest(&mut self.folders, folder, Self::FOLDERS);
+            push_newest(&mut self.worked, folder, Self::FOLDERS);
+            push_newest(&mut self.known, &file, Self::KNOWN);
         }
     }
 }
 
-/// The newest last, each once, and no more than so many.
-pub(super) fn keep(list: &mut Vec<String>, new: &str, most: usize) {
+/// Moves `new` to the end of the list and drops the oldest entry above the limit.
+pub(super) fn push_newest(list: &mut Vec<String>, new: &str, most: usize) {
     if let Some(at) = list.iter().position(|known| known == new) {
         let known = list.remove(at);
         list.push(known);

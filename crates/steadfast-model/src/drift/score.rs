@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Drift;
 use crate::label::labels;
 
-/// How far an action is from the goal: 1 to 10, and 10 is on course.
+/// The score of an action against the goal: from 1 to 10, and 10 is on course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Score(u8);
@@ -14,7 +14,7 @@ impl Score {
     pub const BEST: Self = Self(10);
     pub const WORST: Self = Self(1);
 
-    /// The nearest score there is.
+    /// Clamps the value to the valid range.
     pub fn new(value: u8) -> Self {
         Self(value.clamp(Self::WORST.0, Self::BEST.0))
     }
@@ -42,7 +42,7 @@ impl Score {
         }
     }
 
-    /// A step that others may be guided by.
+    /// Returns true for steps good enough to guide later ones.
     pub fn is_validated(self) -> bool {
         self.0 >= 5
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Score {
 }
 
 labels! {
-    /// How strongly a step is answered.
+    /// The strength of the answer to a step.
     #[derive(Default, PartialOrd, Ord)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ labels! {
 }
 
 impl Level {
-    /// The level after that many corrections were ignored. What needs no answer needs none the fourth time, either.
+    /// Returns the level after `ignored` corrections were ignored. A step that needs no answer never gets one.
     ///
     /// ```
     /// use steadfast_model::Level;
@@ -94,7 +94,7 @@ impl Level {
 }
 
 labels! {
-    /// The kind of drift a score stands for.
+    /// The severity of the drift behind a score.
     #[derive(Default, PartialOrd, Ord)]
     #[serde(rename_all = "snake_case")]
     pub enum Severity {

@@ -1,27 +1,25 @@
 use serde::{Deserialize, Serialize};
 
-/// Which words the work has, by their hashes: a set that may take a word for another, and is never larger than this.
+/// The words of the work, as a Bloom-like filter of fixed size: two words can share a bit.
 ///
-/// The bits stand in a text, six to a letter, so that a state is read and written without decoding them.
+/// The bits are stored as text, six to a letter, so that a state is read and written without decoding them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WordFilter {
     bits: String,
-    /// How many bits are set.
     count: u16,
 }
 
-/// Bits of one letter.
 const EACH: usize = 6;
 
 impl WordFilter {
-    /// Sessions have 700 words in the middle and 2,500 in one of twenty; half of the set is reached with 5,700. Twice as
-    /// many bits told grafts apart no better (area 0.930 and 0.931 for the same repository).
+    /// The median session has 700 words, and one session in twenty has 2,500 or more. 5,700 words fill half of the
+    /// filter. Twice as many bits did not detect grafts better (area 0.930 and 0.931 for the same repository).
     pub const BITS: u16 = 8_192;
 
     const LETTERS: usize = (Self::BITS as usize).div_ceil(EACH);
 
-    /// Where a word stands in the set.
+    /// Returns the bit of a word.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is smaller than the set")]
     pub fn place(word: u32) -> u16 {
         (word % u32::from(Self::BITS)) as u16
@@ -51,7 +49,7 @@ impl WordFilter {
         });
     }
 
-    /// Takes in all words of another set.
+    /// Adds all words of another filter.
     pub(super) fn join(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -70,13 +68,13 @@ impl WordFilter {
     }
 }
 
-/// The letters from `0` on without the backslash, which JSON would escape.
+/// Maps six bits to the letters from `0` on, without the backslash, which JSON would escape.
 fn letter(bits: u8) -> u8 {
     let letter = b'0' + bits;
     if letter < b'\\' { letter } else { letter + 1 }
 }
 
-/// Whatever else stands there has some bits: a state that was tampered with scores a little differently.
+/// Accepts any byte: a damaged state only changes scores a little.
 fn value(letter: u8) -> u8 {
     let plain = if letter > b'\\' { letter - 1 } else { letter };
     plain.wrapping_sub(b'0') & 0x3f

@@ -1,4 +1,4 @@
-//! Settings that are a choice of words, and the price of a model.
+//! Settings with a fixed choice of words, and the price of a model.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::Usd;
 use crate::label::labels;
 
 labels! {
-    /// What happens to a command that may write a protected file.
+    /// Steadfast's answer to a command that may write a protected file.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
@@ -19,7 +19,7 @@ labels! {
 }
 
 labels! {
-    /// How an approval is signed.
+    /// The way an approval is signed.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
@@ -36,27 +36,28 @@ labels! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum ExitOn {
-        /// Every task is done. Without it the agent has to promise completion, too.
+        /// Every task is done. Without this value the agent must also promise completion.
         AllComplete = "all_complete",
-        /// All open tasks are blocked. Without it the agent is refused until its refusals are used up.
+        /// All open tasks are blocked. Without this value Steadfast refuses until its refusals are used up.
         AllBlocked = "all_blocked",
-        /// The agent promised a checkpoint because its context is full. Without it that is an ordinary stop.
+        /// The agent promised a checkpoint because its context is full. Without this value that is an ordinary stop.
         ContextCheckpoint = "context_checkpoint",
-        /// The agent promised that it needs the human. Without it the task is blocked and the others still hold.
+        /// The agent promised that it needs the human. Without this value the task is blocked, and the other tasks
+        /// still block the stop.
         NeedsUser = "needs_user",
     }
 }
 
 labels! {
-    /// Where tasks are kept.
+    /// The source of the tasks.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum TaskSource {
-        /// In Steadfast.
+        /// Plans and added tasks in Steadfast.
         #[default]
         Native = "native",
-        /// Issues that `bd` or `br` lists.
+        /// The issues that `bd` or `br` lists.
         Beads = "beads",
         /// The task list of Claude Code.
         ClaudeTasks = "claude-tasks",
@@ -72,7 +73,7 @@ impl TaskSource {
 }
 
 labels! {
-    /// What an agent may do without asking.
+    /// The actions that an agent may take without asking.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
@@ -83,17 +84,17 @@ labels! {
     }
 }
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model, in US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens that it reads.
+    /// Input tokens.
     pub input: Usd,
-    /// Tokens that it reads from its cache. Default: a tenth of `input`.
+    /// Input tokens from the model's cache. Default: a tenth of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<Usd>,
-    /// Tokens that it writes.
+    /// Output tokens.
     pub output: Usd,
 }
 

@@ -1,4 +1,4 @@
-//! Limits that `none` lifts.
+//! Limits that can be turned off with `none`.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use super::Usd;
 use super::usd::Dollars;
 use crate::Limits;
 
-/// The word that lifts a limit, in a file as on the command line.
+/// The word for no limit, in a file and on the command line.
 pub(super) const NONE: &str = "none";
 
-/// How often a run starts an agent: a number from 1 on, or `none`, which is [`Limits::NO_LIMIT`].
+/// The number of agents that a run starts: at least 1, or `none`, which is [`Limits::NO_LIMIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Iterations(pub u32);
 
-/// How many tokens a run may use: 0 or `none` is no limit.
+/// The number of tokens that a run may use. 0 or `none`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tokens(pub u64);
 
-/// How much a run may cost: 0 or `none` is no limit.
+/// The cost limit of a run. 0 or `none`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Budget(pub Usd);
 
@@ -69,7 +69,6 @@ limit_schema!(Iterations "integer" 1, Tokens "integer" 0, Budget "number" 0);
 struct Count {
     least: u64,
     most: u64,
-    /// The number that stands for `none`.
     none: u64,
 }
 

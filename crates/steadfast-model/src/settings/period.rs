@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::limit::NONE;
 
-/// A length of time as people write it: `8h`, `90s`, `1h 30m`. Zero means no limit.
+/// A length of time like `8h`, `90s` or `1h 30m`. Zero means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
     pub millis: u64,
@@ -14,13 +14,12 @@ pub struct Period {
 
 const UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
 
-/// A text that is not a length of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidPeriod(String);
 
 impl fmt::Display for InvalidPeriod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
+        write!(f, "`{}` is not a length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
     }
 }
 
@@ -31,7 +30,7 @@ impl Period {
         Self { millis: seconds * 1_000 }
     }
 
-    /// `None`: no limit.
+    /// Returns the milliseconds. `None`: no limit.
     pub fn limit(self) -> Option<u64> {
         (self.millis > 0).then_some(self.millis)
     }
@@ -60,7 +59,7 @@ impl FromStr for Period {
     }
 }
 
-/// The largest units first, without those that are zero.
+/// Prints the largest units first, without zeros.
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.millis / 1_000;

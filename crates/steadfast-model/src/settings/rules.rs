@@ -19,7 +19,7 @@ impl Settings {
             completion: mode.completion.value,
             task_list: ledger.task_list_id.value.clone(),
             approval: ApprovalRules {
-                // A file of slices is a draft until a human loads it.
+                // A file of slices stays a draft until a human loads it.
                 required: approval.required.value || ledger.source.value == TaskSource::TddProgress,
                 protected: approval.protected.unless(&default.approval.protected),
                 triggers: approval.triggers.unless(&default.approval.triggers),
@@ -51,13 +51,14 @@ impl Settings {
 }
 
 impl<T: Clone + PartialEq> Sourced<T> {
-    /// The value where it is not the default one.
+    /// Returns the value if it differs from the default.
     fn unless(&self, default: &Self) -> Option<T> {
         (self.value != default.value).then(|| self.value.clone())
     }
 }
 
-/// The settings a decision needs. Part of a session's state, so that a replay decides by what held then.
+/// The settings that a decision needs. They are part of a session's state, so that a replay uses the settings of that
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     #[serde(default)]
@@ -69,14 +70,14 @@ pub struct Rules {
     #[serde(default = "advise", skip_serializing_if = "is_advise")]
     pub drift_mode: Mode,
     pub completion: Mode,
-    /// Which of the host's lists it is. `None`: as the host's environment says, else the session's own.
+    /// The id of the host's list. `None`: the one from the host's environment, otherwise the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_list: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub approval: ApprovalRules,
     #[serde(default, skip_serializing_if = "is_default")]
     pub drift: DriftRules,
-    /// Where tasks are kept.
+    /// The source of the tasks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks_from: TaskSource,
     pub stop: StopRules,
@@ -97,7 +98,7 @@ impl Default for Rules {
     }
 }
 
-/// When a plan needs the approval of a human. Values that equal the default are not written.
+/// The rules for approvals. Values that equal the default are not written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalRules {
@@ -134,7 +135,7 @@ impl Default for ApprovalRules {
 }
 
 impl ApprovalRules {
-    /// How long a draft that was proposed then waits for its human.
+    /// Returns how long a draft that was proposed at `since` waits for its human.
     pub fn waiting(&self, since: Millis) -> Waiting {
         const HOUR: i64 = 60 * 60 * 1_000;
         let hours = i64::from(self.expires_hours);
@@ -155,33 +156,34 @@ impl ApprovalRules {
     pub const SCRATCH: &str = ".steadfast/scratch/";
     pub const EXPIRES_HOURS: u32 = 24;
 
-    /// What is not written while a gate is closed.
+    /// Returns the paths that a closed gate protects.
     pub fn protected(&self) -> impl Iterator<Item = &str> {
         let by_default = self.protected.is_none().then_some(Self::PROTECTED);
         by_default.into_iter().chain(self.protected.iter().flatten().map(String::as_str))
     }
 
-    /// What closes a gate.
+    /// Returns the triggers that close a gate.
     pub fn triggers(&self) -> impl Iterator<Item = Trigger> {
         let by_default = if self.triggers.is_none() { &Self::TRIGGERS[..] } else { &[] };
         let said = self.triggers.iter().flatten().map(String::as_str);
         by_default.iter().copied().chain(said).filter_map(Trigger::parse)
     }
 
-    /// Whether a subagent of this type is a planner. The plugin before its name does not matter.
+    /// Returns true for a planner's agent type. The plugin before its name does not matter.
     pub fn is_planner(&self, agent_type: &str) -> bool {
         let name = agent_type.rsplit(':').next().unwrap_or(agent_type);
         self.triggers().any(|trigger| matches!(&trigger, Trigger::Agent(role) if role == name || role == agent_type))
     }
 
-    /// Where a planner may write.
+    /// Returns the folder that a planner may write to.
     pub fn scratch(&self) -> &str {
         self.scratch.as_deref().unwrap_or(Self::SCRATCH)
     }
 }
 
 sparse! {
-    /// The settings of the drift policy. Read with every event: values that equal the default are not written.
+    /// The settings of the drift policy. They are read with every event, so values that equal the default are not
+    /// written.
     #[derive(Eq)]
     pub struct DriftRules {
         scope: Vec<String>,
@@ -189,7 +191,7 @@ sparse! {
         constraints: Vec<String>,
         /// `None`: [`Self::QUIET_BELOW`].
         quiet_below: Option<Level>,
-        /// There is a command that refines goals.
+        /// A command that refines goals is configured.
         refine: bool,
     }
 }
@@ -202,7 +204,7 @@ impl DriftRules {
     }
 }
 
-/// The settings of the stop gate. Read with every event: values that equal the default are not written.
+/// The settings of the stop gate. They are read with every event, so values that equal the default are not written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopRules {
     pub enabled: bool,
@@ -233,7 +235,7 @@ impl StopRules {
         self.exits.as_ref().is_none_or(|exits| exits.contains(&exit))
     }
 
-    /// The texts that are promises.
+    /// Returns the texts that count as promises.
     pub fn promises(&self) -> impl Iterator<Item = &str> {
         let by_default = if self.promises.is_none() { &Self::PROMISES[..] } else { &[] };
         by_default.iter().copied().chain(self.promises.iter().flatten().map(String::as_str))

@@ -1,5 +1,6 @@
-//! The table of settings: a line per key with its section, name, type, default, description, who may set it and the flag
-//! that overrides it. Options, settings, their merge, `config show`, the JSON schema and `docs/configuration.md` follow.
+//! The table of settings: one line per key with its section, name, type, default, description, who may set it, and its
+//! flag. Options, settings, their merge, `config show`, the JSON schema and `docs/configuration.md` are derived from
+//! it.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{Host, Level, Mode};
 
-/// Turns the table into types and functions. A key is `name: Type = default;`, with `only UserOnly` behind the default
-/// where a project may not set it, and `flag "…"` where a command has a flag for it.
+/// Turns the table into types and functions. A key is `name: Type = default;`. After the default, `only UserOnly` means
+/// that a project may not set it, and `flag "…"` names the command-line flag for it.
 macro_rules! settings {
     ($(
         $(#[$about:meta])*
@@ -29,16 +30,15 @@ macro_rules! settings {
             $(#[serde(rename = $title)] pub $section: $options,)+
         }
 
-        /// Every option resolved.
+        /// Every option with its final value.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Settings {
             $(pub $section: $settings,)+
-            /// Keys that a file sets and may not set, with the file.
+            /// Keys that a file may not set, with the file that set them.
             pub ignored: Vec<(&'static str, Source)>,
         }
 
         impl Settings {
-            /// Every key, in the order of the table.
             pub const KEYS: &[Key] = &[$($(Key {
                 name: concat!($title, ".", stringify!($key)),
                 set_by: [$(SetBy::$by,)? SetBy::Anyone][0],
@@ -46,7 +46,7 @@ macro_rules! settings {
                 expected: <$kind as SettingValue>::expected,
             },)+)+];
 
-            /// Lays the options of one file over the settings so far. A list replaces the list before it.
+            /// Applies the options of one file to the settings so far. A list replaces the earlier list.
             #[must_use]
             pub fn combine(mut self, options: &Options, source: Source) -> Self {
                 $($(if let Some(value) = &options.$section.$key {
@@ -60,7 +60,7 @@ macro_rules! settings {
                 self
             }
 
-            /// Every key with its value and source. Values are spelled so that TOML and JSON read them alike.
+            /// Returns every key with its value and source. TOML and JSON read the spelling of the values alike.
             pub fn lines(&self) -> Vec<(&'static str, String, Source)> {
                 let values = [$($((self.$section.$key.value.spell(), self.$section.$key.source),)+)+];
                 Self::KEYS.iter().zip(values).map(|(key, (value, source))| (key.name, value, source)).collect()
@@ -96,34 +96,35 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 settings! {
-    /// How far each policy may go.
+    /// The strength of each policy: `observe` only records, `advise` never refuses, `enforce` refuses.
     ["mode"] mode: ModeOptions, ModeSettings {
-        /// Protects Steadfast's own state, and refuses the commands that are for a human.
+        /// Protects Steadfast's own state, and refuses the commands that only a human may run.
         integrity: Mode = Mode::Enforce;
         /// The plan gate: refuses to write protected files until a human approves the plan.
         approval: Mode = Mode::Enforce;
         /// Refuses what the human forbade in a prompt or with `steadfast goal forbid`.
         constraint: Mode = Mode::Enforce;
-        /// The score: tells the agent when it leaves its work; with `enforce`, refuses at the fourth level.
+        /// The drift score: tells the agent when it leaves its work. With `enforce`, refuses at the level `halt`.
         drift: Mode = Mode::Advise;
         /// The stop gate: refuses to end a turn while tasks are open.
         completion: Mode = Mode::Enforce;
     }
 
-    /// When the agent may stop.
+    /// The stop gate: when the agent may stop.
     ["stop"] stop: StopOptions, StopSettings {
-        /// Whether Steadfast looks at stops at all.
+        /// Turns the stop gate on. With `false`, the agent may always stop.
         enabled: bool = true;
-        /// Whether ready tasks hold the agent. With `false` only tasks in progress do.
+        /// Blocks stops while tasks are ready. With `false`, only tasks in progress block a stop.
         check_ready_tasks: bool = true;
-        /// Whether tasks in progress hold the agent. With `false` only ready tasks do, and no subagent is held.
+        /// Blocks stops while tasks are in progress. With `false`, only ready tasks block a stop, and subagents may
+        /// always stop.
         check_in_progress: bool = true;
-        /// How many stops Steadfast refuses between two prompts of the human. Finished tasks give some back.
+        /// The number of stops that Steadfast refuses between two prompts of the human. Finished tasks give some back.
         max_cycles: u32 = 50;
-        /// How many stops in a row Steadfast refuses without a tool call in between. Claude Code overrides the ninth
-        /// refusal in a row by itself; `8` or more needs `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`.
+        /// The number of stops in a row that Steadfast refuses without a tool call in between. Claude Code itself
+        /// overrides the ninth refusal in a row; `8` or more requires `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`.
         max_idle: u32 = 3;
-        /// What lets the agent stop before its refusals are used up.
+        /// The reasons that let the agent stop before the refusals are used up.
         allow_exit_on: Vec<ExitOn> = ExitOn::ALL.to_vec();
         /// The texts between `<promise>` and `</promise>` that count as a promise. `BLOCKED - NEEDS USER` asks for the
         /// human and `CONTEXT LIMIT - CHECKPOINT` for a fresh session; Steadfast checks every other text against the
@@ -131,118 +132,121 @@ settings! {
         completion_promises: Vec<String> = texts(&StopRules::PROMISES);
     }
 
-    /// When a plan needs the approval of a human, and which files are protected until then.
+    /// The plan gate: when a plan needs the approval of a human, and which files are protected until then.
     ["approval"] approval: ApprovalOptions, ApprovalSettings {
-        /// Whether every plan that an agent loads needs an approval before its first task starts. With `false` only a
-        /// plan that was drafted at a closed gate does.
+        /// Requires an approval for every plan that an agent loads, before its first task starts. With `false`, only a
+        /// plan that was drafted at a closed gate needs one.
         required: bool = false;
         /// The files that a closed gate protects, from the root of the checkout: files, folders with a `/` at the end,
         /// `*` and `?` within a part, `**` for any number of folders. The path of the draft is protected, too.
         protected: Vec<String> = texts(&[ApprovalRules::PROTECTED]);
-        /// What closes the gate: `plan-mode`, `agent:NAME` (a subagent of that type, of any plugin, which may then only
-        /// read), `command:NAME` (a slash command that the human types).
+        /// The events that close the gate: `plan-mode`, `agent:NAME` (a subagent of that type, of any plugin, which may
+        /// then only read), `command:NAME` (a slash command that the human types).
         triggers: Vec<String> = texts(&ApprovalRules::TRIGGERS);
         /// The folder that a planner may write to, from the root of the checkout.
         scratch: String = ApprovalRules::SCRATCH.to_owned();
-        /// What happens to a command that may write a protected file, but need not: `watch` lets it run and restores
-        /// the file, `ask` asks the human, `deny` refuses it. A planner is always refused.
+        /// Steadfast's answer to a command that may write a protected file, but need not: `watch` lets it run and
+        /// restores the file, `ask` asks the human, `deny` refuses it. A planner is always refused.
         possible: Possible = Possible::Watch;
-        /// After how many hours a gate that was closed in a terminal opens; `0`: never.
+        /// The number of hours after which a gate that was closed in a terminal opens by itself. `0`: never.
         expires_hours: u32 = ApprovalRules::EXPIRES_HOURS;
-        /// How an approval is signed: `default` with a key of Steadfast in the user's own state, `hardened` by
+        /// The way an approval is signed: `default` with a key of Steadfast in the user's own state, `hardened` by
         /// `ssh-keygen -Y sign` with the key named in `approval.key`, only in a terminal.
         profile: Profile = Profile::Default;
         /// The SSH key of the hardened profile, preferably one that asks for a touch or a passphrase.
         key: Option<String> = None;
     }
 
-    /// Where the work of every session is, which files it never touches, and when the agent is told that it leaves it.
+    /// The places of every session's work, the files that no session writes, and the level at which the agent is
+    /// corrected.
     ["drift"] drift: DriftOptions, DriftSettings {
-        /// The paths that belong to every session's work, from the root of the checkout: files, folders with a `/` at the
-        /// end, `*` and `?` within a part. They add to the human's words, the tasks and the work itself.
+        /// The paths that belong to every session's work, from the root of the checkout: files, folders with a `/` at
+        /// the end, `*` and `?` within a part. They add to the paths from the human's words, the tasks and the work
+        /// itself.
         scope: Vec<String> = Vec::new();
-        /// The paths that no session writes, spelled as in `scope`. Steadfast refuses them like what a human forbids.
+        /// The paths that no session may write, spelled as in `scope`. Steadfast refuses writes to them like any action
+        /// that a human forbids.
         never: Vec<String> = Vec::new();
-        /// What every session is forbidden to do, each a sentence as a human would say it, like `don't commit`.
+        /// The actions that every session is forbidden, each a sentence as a human would say it, like `don't commit`.
         constraints: Vec<String> = Vec::new();
-        /// The mildest level at which the agent is told: `nudge`, `correct`, `intervene` or `halt`. Milder ones are only
-        /// recorded.
+        /// The lowest level that the agent sees: `nudge`, `correct`, `intervene` or `halt`. Steadfast only records the
+        /// levels below it.
         quiet_below: Level = DriftRules::QUIET_BELOW;
-        /// A shell command that reads the human's request on its standard input and prints what else belongs to the work:
+        /// A shell command that reads the human's request on its standard input and prints additions to the scope:
         /// `{"scope": [path], "keywords": [word]}`. Empty: none.
         refine: String = String::new(), only UserOnly;
     }
 
-    /// How `steadfast run` works through a spec.
+    /// Runs: how `steadfast run` works through a spec.
     ["run"] run: RunOptions, RunSettings {
-        /// The agent that works. Empty: the one that is installed, `claude` if both are.
+        /// The agent program. Empty: the installed one, or `claude` if both are installed.
         host: Option<Host> = None, flag "--host";
-        /// How many agents work at once.
+        /// The number of agents that work at once.
         parallel: NonZeroU32 = NonZeroU32::MIN.saturating_add(2), flag "--parallel";
-        /// How often a run starts an agent, all units together; `"none"`: no limit.
+        /// The number of agents that a run may start, all units together. `"none"`: no limit.
         iterations: Iterations = Iterations(25), flag "--max-iterations";
-        /// How many US dollars a run may cost; `"none"` or `0`: no limit.
+        /// The US dollars that a run may cost. `"none"` or `0`: no limit.
         budget_usd: Budget = Budget(Usd::dollars(25)), flag "--budget";
-        /// How many tokens a run may use, cached ones included; `"none"` or `0`: no limit. For models without a known
-        /// price.
+        /// The tokens that a run may use, including cached ones. `"none"` or `0`: no limit. Use it for models without a
+        /// known price.
         tokens: Tokens = Tokens(0);
-        /// How long a run may take, like `8h`; `none` or `0s`: no limit.
+        /// The time that a run may take, like `8h`. `none` or `0s`: no limit.
         wall_time: Period = Period::default();
-        /// How long an agent may work on a unit; `none` or `0s`: no limit.
+        /// The time that an agent may work on a unit. `none` or `0s`: no limit.
         unit_time: Period = Period::seconds(3_600);
-        /// How long an agent may print nothing; `none` or `0s`: no limit.
+        /// The time that an agent may print nothing. `none` or `0s`: no limit.
         silence: Period = Period::seconds(600);
-        /// A command that Steadfast runs when it needs a human or all is done, with one line of text as the last
+        /// A command that Steadfast runs when a run needs a human or is done, with one line of text as the last
         /// argument. Empty: the terminal's own notification.
         notify: String = String::new(), only UserOnly;
-        /// What agents may do without asking: `edit` files and run commands that the host lets pass, or everything
-        /// (`free`; in a container or a virtual machine of its own).
+        /// The actions that agents may take without asking: `edit` files and run commands that the host allows, or
+        /// everything (`free`; use it only in a container or a virtual machine).
         permissions: Permissions = Permissions::Edit, only UserOnly;
-        /// Further arguments for the agent's program.
+        /// Additional arguments for the agent program.
         arguments: Vec<String> = Vec::new(), only UserOnly;
         /// The folder for the worktrees of runs. Empty: `worktrees` in your own state.
         worktrees: String = String::new();
-        /// What models cost, by name, if the built-in table is out of date.
+        /// The prices of models, by name, where the built-in table is out of date.
         prices: BTreeMap<String, Price> = BTreeMap::new();
     }
 
-    /// How a loop works: a run with a check of the request before it, reviews during it, and a gate after it.
+    /// Loops: a loop is a run with a check of the request before it, reviews during it, and a gate after it.
     ["loop"] loops: LoopOptions, LoopSettings {
-        /// Whether `steadfast run SPEC` is a loop without `--loop`, too.
+        /// Makes `steadfast run SPEC` a loop, as `--loop` does.
         enabled: bool = false, flag "--loop";
-        /// Whether experts look at a check that fails for the first time, and advise the next attempt.
+        /// Asks experts about a check that fails for the first time. Their advice goes to the next attempt.
         panel: bool = true;
-        /// Whether experts look at each wave, for information.
+        /// Asks experts to review each wave, for information only.
         light_reviews: bool = true;
-        /// How long an expert may take.
+        /// The time that an expert may take.
         expert_time: Period = Period::seconds(600);
     }
 
-    /// Where tasks come from and how they are closed.
+    /// Tasks: their source, and how they are closed.
     ["ledger"] ledger: LedgerOptions, LedgerSettings {
-        /// How many seconds a check may run before Steadfast ends it.
+        /// The number of seconds that a check may run before Steadfast ends it.
         check_seconds: u32 = 1_800;
-        /// The skills an agent uses before it works on an interface (tasks of type `ui`), for plans that are loaded from
-        /// now on. An empty list: such a task has no such step. A skill that neither the project, nor the user, nor a
-        /// plugin has is left out, and `spec lint` and `plan load` say so.
+        /// The skills that an agent uses before it works on an interface (tasks of type `ui`), for plans loaded from
+        /// now on. With an empty list, such tasks have no such step. Steadfast leaves out a skill that neither the
+        /// project, the user nor a plugin has; `spec lint` and `plan load` report it.
         ui_skills: Vec<String> = texts(&["frontend-design", "vercel-design-guidelines"]);
-        /// Where the tasks are kept. `native`: in Steadfast, as loaded plans and added tasks. Steadfast follows any other
-        /// list as it changes and reports there what is done here; evidence, leases and history stay in Steadfast.
-        /// `beads`: the issues that `bd` or `br` lists. `claude-tasks`: the task list of Claude Code. `tdd-progress`: the
-        /// slices of `.tdd-progress.md`.
+        /// The source of the tasks. `native`: plans and added tasks in Steadfast. `beads`: the issues that `bd` or `br`
+        /// lists. `claude-tasks`: the task list of Claude Code. `tdd-progress`: the slices of `.tdd-progress.md`.
+        /// Steadfast follows the changes of an external list and reports its results there. Evidence, leases and
+        /// history always stay in Steadfast.
         source: TaskSource = TaskSource::Native;
-        /// The epic of beads whose descendants are the tasks, like `bd-x7y8`. Empty: every issue.
+        /// The beads epic whose descendants are the tasks, like `bd-x7y8`. Empty: every issue.
         epic: Option<String> = None;
-        /// The id of Claude Code's task list. Empty: the one the session works with.
+        /// The id of Claude Code's task list. Empty: the one that the session uses.
         task_list_id: Option<String> = None;
         /// The file of `tdd-progress`, from the root of the checkout. Empty: `.tdd-progress.md`.
         path: Option<String> = None;
     }
 
-    /// What Steadfast keeps, and for how long.
+    /// The data that Steadfast stores, and for how long.
     ["privacy"] privacy: PrivacyOptions, PrivacySettings {
-        /// How many days after its last event `steadfast clean` removes a session with its journal and its history. It
-        /// keeps tasks, plans and evidence, and every session with an event within the last day.
+        /// `steadfast clean` removes a session, with its journal and its history, this number of days after its last
+        /// event. Tasks, plans and evidence stay, and so does every session with an event within the last day.
         retain_days: u32 = 30, flag "--older-than";
     }
 }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::limit::NONE;
 
-/// An amount of US dollars, in millionths: exact, so that what is added up is the sum.
+/// An amount of US dollars, in millionths. Sums are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Usd {
     pub micro: u64,
 }
 
 impl Usd {
-    /// More than anybody spends, and far below where a number with a point gets coarse.
+    /// A limit above any real cost, and below the range where a float loses precision.
     const MOST: u64 = 1_000_000_000;
 
     pub const fn dollars(dollars: u64) -> Self {
@@ -27,7 +27,7 @@ impl Usd {
     }
 }
 
-/// As it is typed: `25`, `2.5`, `$25`.
+/// Parses an amount as typed: `25`, `2.5`, `$25`.
 impl FromStr for Usd {
     type Err = String;
 
@@ -35,11 +35,11 @@ impl FromStr for Usd {
         let dollars = text.strip_prefix('$').unwrap_or(text).parse().ok();
         dollars
             .and_then(Self::of_float)
-            .ok_or_else(|| format!("`{text}` is no amount of US dollars like `25` or `2.5`"))
+            .ok_or_else(|| format!("`{text}` is not an amount of US dollars like `25` or `2.5`"))
     }
 }
 
-/// `25`, `2.5`, `0.000001`.
+/// Prints `25`, `2.5`, `0.000001`.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, parts) = (self.micro / 1_000_000, self.micro % 1_000_000);

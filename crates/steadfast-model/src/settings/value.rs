@@ -6,22 +6,21 @@ use super::{
 };
 use crate::{Host, Level, Limits, Mode};
 
-/// A type that a setting can have.
 pub trait SettingValue: Sized {
-    /// As both TOML and JSON spell it.
+    /// Returns the spelling that both TOML and JSON read.
     fn spell(&self) -> String;
 
-    /// The values of this type, in words.
+    /// Describes the values of this type.
     fn expected() -> String;
 
-    /// As the settings keep it.
+    /// Returns the value in the form that the settings store.
     #[must_use]
     fn tidied(self) -> Self {
         self
     }
 }
 
-/// `setting_values!(type, |value| spelling, expected)` for types without parts.
+/// `setting_values!(type, |value| spelling, expected)` for simple types.
 macro_rules! setting_values {
     ($($kind:ty, |$value:ident| $spelled:expr, $expected:expr;)+) => {$(
         impl SettingValue for $kind {
@@ -55,7 +54,7 @@ setting_values! {
             quoted(&format!("{model}: {} in, {} cached, {} out", price.input, price.cached(), price.output))
         };
         list(prices.iter().map(price))
-    }, "a table, which is written into the file by hand";
+    }, "a table; edit the file by hand";
     Option<Host>, |host| quoted(host.map_or("", Host::as_str)), choice(&Host::ALL.map(Host::as_str));
 }
 
@@ -67,7 +66,7 @@ macro_rules! label_values {
 
 label_values!(Mode, Level, Possible, Profile, ExitOn, TaskSource, Permissions);
 
-/// A name. An empty one names nothing, which overrides a name of an earlier file.
+/// A name. An empty text removes the name that an earlier file set.
 impl SettingValue for Option<String> {
     fn spell(&self) -> String {
         quoted(self.as_deref().unwrap_or_default())

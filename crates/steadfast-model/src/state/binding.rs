@@ -4,32 +4,32 @@ use crate::sparse::sparse;
 use crate::{PlanId, PlanView, SessionId, TaskId};
 
 sparse! {
-    /// Which plans a session is bound to. A bound session does not stop while their tasks are open.
+    /// The plans that a session is bound to. A bound session does not stop while their tasks are open.
     ///
-    /// The ledger's owner of a plan is bound too. This is for the sessions beside it, and for what the human said since.
+    /// The ledger's owner of a plan is also bound. This struct covers other sessions, and the human's words since.
     #[derive(Eq)]
     pub struct Binding {
         plans: Vec<PlanId>,
-        /// The human released it, and has not ordered work since.
+        /// The human released the session, and has not ordered work since.
         released: Option<Released>,
-        /// The human has read that it is bound.
+        /// The human has been informed that the session is bound.
         told: bool,
-        /// A skill or command of ours was called: the next look at the plan binds.
+        /// A skill or command of ours was called: the next read of the plan binds the session.
         ordered: bool,
-        /// The human said to go on, and not with what: an edit of a task's file binds.
+        /// The human said to continue without naming a plan: an edit of a task's file binds the session.
         go_ahead: bool,
-        /// A plan that it is not bound to.
+        /// The plan that the session is not bound to, but could take.
         offered: Option<Offered>,
-        /// Files of tasks of which the agent was told.
+        /// Task files whose task the agent was informed about.
         named: Vec<String>,
     }
 }
 
-/// When the human released a session, and from what.
+/// The human's release of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Released {
     pub plan: PlanId,
-    /// How many prompts there were.
+    /// Number of prompts at that time.
     pub prompts: u64,
 }
 
@@ -54,23 +54,23 @@ pub struct Leased {
     pub session: SessionId,
 }
 
-/// One step of a session's binding.
+/// One change of a session's binding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BindingChange {
     Bound(PlanId),
-    /// From all of its plans, until the next order.
+    /// The human released the session from all its plans, until the next order.
     Released(PlanId),
     Told,
     Ordered,
     GoAhead(bool),
     Offered(Offered),
-    /// The agent was told whose file this is.
+    /// The agent was informed that this file belongs to a task.
     Named(String),
 }
 
 impl Binding {
-    /// How many plans, and how many files that were named, are remembered.
+    /// The limit of remembered plans, and of named files.
     const PLANS: usize = 8;
     const NAMED: usize = 64;
 
@@ -110,12 +110,11 @@ impl Binding {
         }
     }
 
-    /// Whether a command of its agent may bind it. Who was just released is not bound again by what its agent does.
+    /// Returns true if a command of its agent may bind it. After a release, only the human can bind the session again.
     pub fn may_be_bound(&self, prompts: u64) -> bool {
         self.released.as_ref().is_none_or(|released| prompts > released.prompts)
     }
 
-    /// Whether the session works on this plan.
     pub fn holds(&self, session: &SessionId, plan: &PlanView) -> bool {
         self.released.is_none() && (plan.owner.as_ref() == Some(session) || self.plans.contains(&plan.id))
     }

@@ -6,7 +6,7 @@ use crate::{
     Watched,
 };
 
-/// One step of a session's state.
+/// One change of a session's state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -25,65 +25,64 @@ pub enum Change {
     Paused(Option<Millis>),
     StopRefused,
     StopReleased(Release),
-    /// The answer to a stop, for the same stop through another wiring.
+    /// The answer to a stop. The same stop can arrive through another wiring.
     StopAnswered(LastStop),
     Binding(BindingChange),
-    /// A task closed and gives refusals back.
+    /// A closed task gives refusals back.
     Earned(u32),
-    /// The agent asked for the human while there was something else to do.
+    /// The agent asked for the human while other tasks were ready.
     AskedForUser,
     /// A subagent started a task.
     TaskHeld {
         agent: AgentId,
         task: TaskId,
     },
-    /// No subagent works on that task any more.
+    /// The subagents no longer work on that task.
     TaskLeft(TaskId),
     SubagentRefused(AgentId),
-    /// The answer to a subagent's stop, for the same stop through another wiring.
+    /// The answer to a subagent's stop. The same stop can arrive through another wiring.
     SubagentAnswered {
         agent: AgentId,
         last: LastStop,
     },
     GateClosed(GateState),
     GateOpened(Opening),
-    /// A call that may write what the gate protects begins.
+    /// A call began that may write files protected by the gate.
     CallOpened {
         call: ToolUseId,
-        /// Something of it may go on where no process shows it.
+        /// The call may continue in the background, where no process shows it.
         background: bool,
-        /// The subagent that makes it.
+        /// The subagent that made it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<AgentId>,
     },
     CallClosed(ToolUseId),
-    /// Whether something runs that a tool call had started.
+    /// A process of a tool call still runs, or none does.
     Running(bool),
-    /// A call makes another checkout of the repository, at this path.
+    /// A call creates another checkout of the repository, at this path.
     Copied(String),
-    /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
+    /// True: the agent may have changed a sealed tree since the last check of it.
     TreeUnseen(bool),
-    /// Whether something may be left of what was to be put back.
+    /// True: some changes may still have to be restored.
     Unmended(bool),
-    /// Our question with this hash stands in for the one of this call.
+    /// Our question with this hash replaces the one of this call.
     Asked {
         call: ToolUseId,
         hash: String,
     },
     /// The host showed the dialog that leaves plan mode.
     Leaving,
-    /// A write to this protected path was refused.
     PathRefused(String),
     GoalSet {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scope: Vec<String>,
-        /// Which of them stand for a name.
+        /// The paths of the scope that were found by name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<NamedPath>,
     },
     GoalCleared,
-    /// The user's command added to it.
+    /// The additions of the user's command.
     GoalRefined {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scope: Vec<String>,
@@ -91,28 +90,28 @@ pub enum Change {
         words: Vec<String>,
     },
     ConstraintAdded(Constraint),
-    /// The constraint of this number no longer holds.
+    /// The constraint of this number was lifted.
     ConstraintLifted(u32),
-    /// What must not happen while the loop of its plan goes on, instead of what was known of it.
+    /// The current must-nots of its plan's unfinished loop. They replace the earlier ones.
     MustNots(Vec<Constraint>),
     TakingBack(Vec<TakingBack>),
     Drift(DriftChange),
-    /// A call wrote these files. None: not known which.
+    /// A call wrote these files. `None`: unknown files.
     Wrote {
         at: Millis,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
-    /// What was said of a changed wiring.
+    /// The last reports about changed wiring.
     WiringTold(WiringTold),
     List(ListChange),
-    /// The processes of its hosts, as the hook noted them.
+    /// The processes of its hosts, as the hook recorded them.
     Hosted(String),
-    /// An event came that no host sent. In words.
+    /// A forged event arrived, described in words.
     Forged(String),
-    /// The human was told of all of them.
+    /// The human was informed of all forged events.
     ForgedTold,
-    /// A call begins of which it is looked at afterwards what it did.
+    /// A call begins whose effects Steadfast compares afterwards.
     WatchBegun(Watched),
     WatchEnded(ToolUseId),
     LanguageTold,

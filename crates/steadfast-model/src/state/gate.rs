@@ -4,7 +4,7 @@ use super::{Change, HELD, REMEMBERED};
 use crate::sparse::is_default;
 use crate::{AgentId, Gate, GateScope, Millis, ToolUseId, Trigger};
 
-/// What a session remembers of the gate that is closed before it.
+/// A session's memory of its closed gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateState {
     pub scope: GateScope,
@@ -12,40 +12,38 @@ pub struct GateState {
     pub closed_at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// Calls of the main thread that may write and are not back.
+    /// Calls of the main thread that may write and have not returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolUseId>,
-    /// The same of subagents. They go on while the main thread stops.
+    /// Such calls of subagents. They continue while the main thread stops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agent_calls: Vec<AgentCall>,
-    /// The agent handed something to a service (`at`, `systemd-run`, a container): no process of its own shows when that
-    /// runs.
+    /// The agent gave work to a service (`at`, `systemd-run`, a container). No process of the agent shows when it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background: bool,
-    /// At the last look at the process table, something ran that a tool call had started.
+    /// At the last check of the process table, a process of a tool call was running.
     #[serde(default, skip_serializing_if = "is_default")]
     pub running: bool,
-    /// Checkouts of the same repository that the session made since: what is protected here is protected there.
+    /// Checkouts of the same repository that the session created since. The same paths are protected there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<String>,
-    /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
+    /// A call with unknown effects has returned, and Steadfast has not checked all sealed trees since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unseen: bool,
-    /// So much was to be put back that a hook may have been ended over it: what is left of it is no human's.
+    /// There were too many changes to restore within the hook's time limit. The remaining ones are not a human's.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unmended: bool,
-    /// The call whose question we exchanged for ours, and the hash that was in it.
+    /// The call whose question Steadfast replaced, and the hash in the replacement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(ToolUseId, String)>,
     /// The host showed the dialog that leaves plan mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub leaving: bool,
-    /// Protected paths whose writing was refused, the newest last.
+    /// Protected paths whose writes were refused, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
 }
 
-/// A call of a subagent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCall {
     pub agent: AgentId,
@@ -53,7 +51,7 @@ pub struct AgentCall {
 }
 
 impl GateState {
-    /// A gate that has just been closed.
+    /// Returns the state of a gate that has just closed.
     pub fn of(gate: &Gate) -> Self {
         Self {
             scope: gate.scope.clone(),
@@ -73,12 +71,12 @@ impl GateState {
         }
     }
 
-    /// Whether a call or a process of the agent could have changed something since the last look.
-    pub fn is_agents(&self) -> bool {
+    /// Returns true if a call or a process of the agent could have changed files since the last check.
+    pub fn agent_may_write(&self) -> bool {
         self.running || !self.calls.is_empty() || !self.agent_calls.is_empty()
     }
 
-    /// What happens before a closed gate.
+    /// Applies a change to the closed gate.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
             Change::CallOpened { call, background, agent } => {

@@ -1,4 +1,4 @@
-//! What a session remembers of its subagents, its answers, its last write and what it told.
+//! A session's memory of its subagents, its answers, its last write and its reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,20 @@ use super::LastStop;
 use crate::sparse::is_default;
 use crate::{AgentId, Answer, Millis, TaskId, Vias};
 
-/// Who was told what of a changed wiring, by a number for the words. Zero: nothing.
+/// Hashes of the last reports about changed wiring, for the human and for the agent. Zero: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WiringTold {
     pub human: u64,
     pub agent: u64,
 }
 
-/// The forged events of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgedSeen {
     pub count: u32,
-    /// How many of them the human was told of.
+    /// Number of events that the human was informed of.
     #[serde(default)]
     pub told: u32,
-    /// The last one in words.
+    /// The last event, in words.
     pub last: String,
 }
 
@@ -29,39 +28,39 @@ pub struct ForgedSeen {
 pub struct SubagentTasks {
     pub agent: AgentId,
     pub tasks: Vec<TaskId>,
-    /// How often it was refused to stop since the human last spoke.
+    /// Number of refused stops since the human's last prompt.
     #[serde(default)]
     pub refused: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<LastStop>,
 }
 
-/// A tool event that was answered.
+/// An answered tool event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     pub key: u64,
-    /// The wirings it came through.
+    /// The wirings that delivered it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub vias: Vias,
     #[serde(default, skip_serializing_if = "Answer::is_pass")]
     pub answer: Answer,
 }
 
-/// When a session last wrote a file, as far as its calls show it. A call that writes and then closes a task ends after the
-/// evidence was recorded: its files tell whether it wrote them since.
+/// The last write of a session, according to its calls. A call that writes files and then closes a task ends after the
+/// evidence was recorded; the times of the files show whether it wrote them later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastWrite {
     pub at: Millis,
-    /// What that call wrote, from the session's root. Empty: not known.
+    /// The paths that the call wrote, from the session's root. Empty: unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// When the call before it that wrote ended.
+    /// The end of the writing call before it.
     #[serde(default)]
     pub before: Millis,
 }
 
 impl LastWrite {
-    /// The most paths that are kept; of more none is.
+    /// The limit of stored paths. A longer list is not stored at all.
     const PATHS: usize = 16;
 
     pub(super) fn after(last: Option<Self>, at: Millis, paths: &[String]) -> Self {
@@ -69,7 +68,8 @@ impl LastWrite {
         Self { at, paths, before: last.map_or(Millis(0), |last| last.at) }
     }
 
-    /// Whether anything was written after `since`. `changed_after`: whether a file is gone or was changed after that.
+    /// Returns true if the session wrote anything after `since`. `changed_after` returns true for a file that was
+    /// removed or changed after that time.
     pub fn is_after(&self, since: Millis, changed_after: impl Fn(&str) -> bool) -> bool {
         if self.before > since {
             return true;

@@ -4,22 +4,22 @@ use crate::label::labels;
 use crate::sparse::is_default;
 use crate::{Answer, Via};
 
-/// The stop gate's account between two prompts of the human.
+/// The stop gate's count between two prompts of the human.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StopCount {
-    /// Refusals since the human last spoke.
+    /// Number of refusals since the human's last prompt.
     pub refused: u32,
-    /// What closed tasks gave back.
+    /// Number of refusals that closed tasks gave back.
     pub earned: u32,
-    /// Refusals in a row without a tool call in between.
+    /// Number of refusals in a row without a tool call in between.
     pub idle: u32,
-    /// The agent asked for the human and was told what else there is to do.
+    /// The agent asked for the human, and Steadfast named the other ready tasks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asked: bool,
-    /// The budget was spent. Nothing that happens to the tasks afterwards arms the gate again.
+    /// The refusals are used up. Later changes of tasks do not arm the gate again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub capped: bool,
-    /// Why the last stop was let go.
+    /// Why Steadfast let the session stop the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Release>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,35 +27,33 @@ pub struct StopCount {
 }
 
 labels! {
-    /// Why a stop was let go.
+    /// The reason why Steadfast let the session stop.
     #[serde(rename_all = "snake_case")]
     pub enum Release {
-        /// Nothing is open.
+        /// No task is open.
         Complete = "complete",
-        /// Nothing is open, and only the agent's word closed some of the tasks.
+        /// No task is open, but some were closed only by the agent's word.
         NeedsReview = "needs review",
-        /// Nothing is open, and some of it is done on the branch of a run that is not merged here.
+        /// No task is open, but some are done on the branch of a run that is not merged here.
         Unmerged = "unmerged",
-        /// Nothing is open, and whether what is done still holds could not be found out.
+        /// No task is open, but Steadfast could not check whether the evidence is still fresh.
         Unverified = "unverified",
-        /// What is left is blocked.
+        /// All open tasks are blocked.
         AllBlocked = "all blocked",
-        /// The context is full; a fresh one goes on.
+        /// The context is full. A fresh session continues.
         Checkpoint = "checkpoint",
-        /// The agent asks for the human.
         NeedsUser = "needs user",
-        /// The budget is spent, or the agent only talks. Never `complete`.
+        /// The refusals are used up, or the agent only talks. Never reported as `complete`.
         Capped = "capped",
-        /// Nobody approved the plan: nothing of it is to be done.
+        /// The plan has no approval, so its tasks must not be done.
         NotApproved = "not approved",
-        /// The human released the session from its plan.
         Dismissed = "released by the user",
-        /// Something else will go on: a background task, a check, plan mode, the human.
+        /// The work continues by other means: a background task, a check, plan mode or the human.
         Yielded = "yielded",
     }
 }
 
-/// The last stop and through which wirings it has been answered.
+/// The last stop, and the wirings through which it was answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastStop {
     pub key: u64,

@@ -83,7 +83,7 @@ pub fn close_remedies(
             ledger.set_status(plan, &task.id, change)?;
         }
         let note = format!("a human waived the objection: {why}");
-        let evidence = Evidence::looked(EvidenceClass::Forced, true, note, now);
+        let evidence = Evidence::without_run(EvidenceClass::Forced, true, note, now);
         ledger.record(plan, &task.id, &evidence)?;
         closed.push(task.id);
     }

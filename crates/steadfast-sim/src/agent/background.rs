@@ -1,4 +1,4 @@
-//! Work that goes on while the main thread does something else.
+//! Work in the background, beside the main thread.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) struct Shell {
 }
 
 impl Background {
-    /// As `background_tasks` lists it.
+    /// Returns its entry in `background_tasks`.
     pub(super) fn task(&self) -> Value {
         match self {
             Self::Subagent(subagent) => json!({
@@ -43,12 +43,12 @@ impl Background {
 }
 
 impl Session<'_> {
-    /// Everything in the background, as the hosts list it.
+    /// Returns all background work, as the hosts list it.
     pub(super) fn tasks(&self) -> Vec<Value> {
         self.background.iter().map(Background::task).collect()
     }
 
-    /// Lets everything in the background take its turn; notices about what has ended.
+    /// Runs one turn of all background work. Returns the notices about finished work.
     pub(super) fn work_in_background(&mut self) -> Result<Vec<String>, Interrupt> {
         let mut notices = Vec::new();
         let mut index = 0;
@@ -72,7 +72,8 @@ impl Session<'_> {
         }
     }
 
-    /// One turn of what is at `index`; if that was its last, it is taken out and the notice about it returned.
+    /// Runs one turn of the work at `index`. If that was its last turn, removes the work and returns the notice about
+    /// it.
     fn advance_background(&mut self, index: usize) -> Result<Option<String>, Interrupt> {
         let tasks = self.tasks();
         match self.background.remove(index) {
@@ -108,7 +109,7 @@ impl Session<'_> {
     }
 }
 
-/// What the host tells the main thread when such work has ended. It comes as a prompt, and no human wrote it.
+/// Returns the host's notice to the main thread about finished work. It arrives as a prompt that no human wrote.
 fn notice(id: &str, tool_use_id: &str, summary: &str, result: Option<&str>) -> String {
     let result = result.map_or_else(String::new, |text| format!("\n<result>{}</result>", escaped(text)));
     format!(

@@ -28,7 +28,7 @@ impl Prepared {
         ToolFields { name: &self.call.name, input: &self.call.input, id: &self.id }
     }
 
-    /// What a reader of a timeline wants to see of it.
+    /// Returns the target for a timeline.
     fn target(&self) -> String {
         let field = ["command", "file_path", "description"].into_iter().find_map(|name| self.call.input[name].as_str());
         field.unwrap_or_default().to_owned()
@@ -36,7 +36,7 @@ impl Prepared {
 }
 
 impl Session<'_> {
-    /// Runs the calls of one turn; the result of the last one, as the model reads it.
+    /// Runs the calls of one turn. Returns the last result as the model reads it.
     pub(super) fn batch(&mut self, who: &Who, actions: &[Action]) -> Result<String, Interrupt> {
         let mut calls: Vec<Prepared> =
             actions.iter().filter_map(Call::of).map(|call| self.prepare(who, call)).collect();
@@ -66,7 +66,7 @@ impl Session<'_> {
         Prepared { call, id: self.ids.next("toolu"), objection }
     }
 
-    /// The hooks before the calls, all at the same time, as the real host starts them.
+    /// Runs the hooks before the calls, all at once like the real host.
     fn ask_before(&mut self, who: &Who, calls: &[Prepared]) -> Result<Vec<Option<Answer>>, Interrupt> {
         for prepared in calls.iter().filter(|call| call.objection.is_none()) {
             self.tell(Moment::ToolStarting {
@@ -108,7 +108,7 @@ impl Session<'_> {
             .collect()
     }
 
-    /// What the model reads as the result of a call.
+    /// Returns the result of a call as the model reads it.
     fn settle_call(&mut self, who: &Who, prepared: &mut Prepared, answer: Option<Answer>) -> Result<String, Interrupt> {
         let (who, tool, target) = (who.clone(), prepared.call.name.clone(), prepared.target());
         if let Some(error) = prepared.objection.take() {
@@ -139,7 +139,7 @@ impl Session<'_> {
                 (self.fire(&who, &event)?, error)
             }
         };
-        // Too late to refuse anything: the model is told.
+        // It is too late for a refusal, so the model receives the reason.
         if let Some(reason) = after.refusal {
             self.tell(Moment::ContextReceived { event: "PostToolUse", text: reason });
         }

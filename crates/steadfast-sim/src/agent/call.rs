@@ -1,4 +1,4 @@
-//! A tool call in Claude Code's words, which the simulated agent speaks too.
+//! A tool call in Claude Code's format, which the simulated agent also uses.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// `None` for what is no tool call.
+    /// Returns `None` for actions that are not tool calls.
     pub(crate) fn of(action: &Action) -> Option<Self> {
         let (name, input) = match action {
             Action::Shell(command) => ("Bash", json!({"command": command, "description": "Run a command"})),
@@ -28,7 +28,8 @@ impl Call {
     }
 }
 
-/// Claude Code 2.1.325 runs subagents in the background unless told not to, 2.1.197 the other way round: say it always.
+/// Claude Code 2.1.325 runs subagents in the background by default, 2.1.197 in the foreground. The call always states
+/// it.
 fn agent(kind: &str, prompt: &str, background: bool) -> Value {
     json!({
         "description": prompt.split_whitespace().take(5).collect::<Vec<_>>().join(" "),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::AgentError;
 use super::process::{self, Finished};
 
-/// What to start: the program and what comes before the event's name.
+/// The command line: the program and the arguments before the event's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
     pub program: PathBuf,
@@ -40,7 +40,7 @@ impl HookCommand {
     }
 }
 
-/// What a hook wants, whichever way it said so.
+/// A hook's answer, from either of its forms.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Answer {
     /// `continue: false`, with its reason.
@@ -53,7 +53,7 @@ pub(super) struct Answer {
     pub(super) problem: Option<String>,
 }
 
-/// As much of the answer as a host acts upon; Claude Code ignores what it does not know.
+/// The fields of the answer that a host uses. Claude Code ignores unknown ones.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AnswerWire {
@@ -95,7 +95,7 @@ impl Answer {
         } else if matches!(event, "SessionStart" | "UserPromptSubmit") {
             Self { context: Some(stdout.to_owned()), ..Self::default() }
         } else {
-            // Plain text is context at those two events only; elsewhere only the log of the host has it.
+            // Plain text is context only at those two events. At others it only goes to the host's log.
             Self::default()
         };
         if status.code() == Some(2) {
@@ -115,7 +115,7 @@ impl From<AnswerWire> for Answer {
     fn from(wire: AnswerWire) -> Self {
         let specific = wire.hook_specific_output;
         let refusal = match (specific.permission_decision.as_deref(), wire.decision.as_deref()) {
-            // Nobody is there to ask.
+            // There is no human to ask.
             (Some("deny" | "ask"), _) => specific.permission_decision_reason.or(wire.reason),
             (_, Some("block" | "deny")) => wire.reason,
             _ => {

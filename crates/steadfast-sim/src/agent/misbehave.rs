@@ -1,10 +1,11 @@
-//! Bad conduct on request: a task whose title says so is worked on badly, by so many sessions, then well. What was done so
-//! far is remembered beside the repository's own things, so that it is known whoever comes next, in whichever worktree.
+//! Faulty behaviour on request: a marker in a task's title makes some sessions work badly on it. Their number is stored
+//! in the repository's git folder, so that sessions in all worktrees share it.
 //!
-//! `[sim:hang]` hangs after the task is started. `[sim:crash]` dies when its files are written. `[sim:stop-early]` stops
-//! before it wrote them. `[sim:lie]` does too, and says that all is done. `[sim:fail-twice]` leaves the work out and calls
-//! it done. A number says how many sessions do so: `[sim:hang 2]`. `[sim:also PATH]` is no bad conduct: a file that the
-//! task does not name is written, too. `[sim:takes 1.5]`: so many seconds go by before the task is done.
+//! `[sim:hang]` hangs after the task is started. `[sim:crash]` exits when it should write the task's files.
+//! `[sim:stop-early]` stops before it has written them. `[sim:lie]` also stops early, but claims that all is done.
+//! `[sim:fail-twice]` skips the work and closes the task. A number limits the sessions that do so: `[sim:hang 2]`. Two
+//! markers are not faulty behaviour: with `[sim:also PATH]` the agent also writes a file that the task does not name,
+//! and with `[sim:takes 1.5]` the task takes that many seconds.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
@@ -21,7 +22,7 @@ pub(super) enum Conduct {
     Fail,
 }
 
-/// What a title asks for: the conduct, and of how many sessions.
+/// Returns the behaviour that a title requests, and the number of sessions.
 fn asked(title: &str) -> (Conduct, usize) {
     for marker in markers(title) {
         let (name, count) = marker.split_once(' ').unwrap_or((marker, ""));
@@ -39,12 +40,12 @@ fn asked(title: &str) -> (Conduct, usize) {
     (Conduct::Good, 0)
 }
 
-/// Files that are to be written besides.
+/// Returns additional files to write.
 pub(super) fn also(title: &str) -> Vec<String> {
     markers(title).filter_map(|marker| marker.strip_prefix("also ")).map(|path| path.trim().to_owned()).collect()
 }
 
-/// How long the work takes, where the title says so.
+/// Returns the duration that the title requests.
 pub(super) fn takes(title: &str) -> Option<Duration> {
     let seconds = markers(title).find_map(|marker| marker.strip_prefix("takes "))?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
@@ -54,18 +55,18 @@ fn markers(title: &str) -> impl Iterator<Item = &str> {
     title.split("[sim:").skip(1).filter_map(|rest| rest.split_once(']')).map(|(marker, _)| marker)
 }
 
-/// How this session works on a task. Another session that asks later is told that this one did.
+/// Returns the behaviour of this session for a task, and records it for later sessions.
 pub(super) fn conduct(task: &str, title: &str, session: &str, cwd: &Path) -> Conduct {
     let (conduct, count) = asked(title);
     if conduct == Conduct::Good {
         return conduct;
     }
-    // Where nothing can be remembered it is the first time, each time.
+    // If nothing can be stored, each time counts as the first.
     let before = remember(task, session, cwd).unwrap_or_default();
     if before < count { conduct } else { Conduct::Good }
 }
 
-/// How many other sessions took the task before this one.
+/// Returns the number of other sessions that took the task before this one.
 fn remember(task: &str, session: &str, cwd: &Path) -> std::io::Result<usize> {
     let folder = common(cwd)?.join("steadfast-sim");
     fs::create_dir_all(&folder)?;
@@ -82,7 +83,7 @@ fn remember(task: &str, session: &str, cwd: &Path) -> std::io::Result<usize> {
     }
 }
 
-/// The folder that all worktrees of a repository share.
+/// Returns the git folder that all worktrees of a repository share.
 fn common(cwd: &Path) -> std::io::Result<PathBuf> {
     let own = cwd.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists());
     let own = own.ok_or(std::io::ErrorKind::NotFound)?;

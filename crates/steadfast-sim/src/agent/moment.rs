@@ -1,11 +1,11 @@
-//! What happens while the agent runs, for whoever watches.
+//! The events of a run of the agent, for observers.
 
 use std::fmt;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-/// Whose doing it is.
+/// The thread that caused it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Who {
     Main,
@@ -18,21 +18,21 @@ pub enum Moment {
     SessionStarted {
         source: &'static str,
     },
-    /// The human's words, or the host's notice about work in the background.
+    /// The human's prompt, or the host's notice about work in the background.
     Prompted {
         text: String,
     },
     PromptRefused {
         reason: String,
     },
-    /// The model gave an answer; what it says and does comes next.
+    /// The model answered; its text and calls follow.
     #[serde(rename = "turn")]
     Answered,
     Said {
         who: Who,
         text: String,
     },
-    /// All that the session spent until now.
+    /// The session's total cost so far.
     Spent {
         #[serde(rename = "usd", serialize_with = "usd")]
         micro_usd: u64,
@@ -66,12 +66,12 @@ pub enum Moment {
     SubagentEnded {
         who: Who,
     },
-    /// A hook gave this to the model.
+    /// A hook returned this context for the model.
     ContextReceived {
         event: &'static str,
         text: String,
     },
-    /// A hook gave this to the human.
+    /// A hook returned this note for the human.
     Note {
         text: String,
     },
@@ -88,7 +88,7 @@ pub enum Moment {
         who: Who,
         reason: String,
     },
-    /// The host's own limit of refusals in a row was reached.
+    /// The host's limit of refusals in a row was reached.
     StopOverridden {
         refusals: u32,
     },
@@ -98,10 +98,10 @@ pub enum Moment {
     Ended(Ending),
 }
 
-/// How a run came to its end.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The agent stopped, and nobody objected.
+    /// The agent stopped, and no hook objected.
     Stopped,
     /// The hook still objected, but the host's limit of refusals was reached.
     Overridden,
@@ -111,9 +111,9 @@ pub enum Ending {
     PromptRefused { reason: String },
     /// The model's API failed.
     ModelFailed { status: u16 },
-    /// The agent went on for more turns than it was given.
+    /// The agent exceeded its number of turns.
     TurnLimit,
-    /// The agent spent what it was given.
+    /// The agent spent its budget.
     BudgetSpent,
 }
 

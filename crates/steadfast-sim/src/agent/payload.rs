@@ -4,17 +4,17 @@ use serde_json::{Map, Value, json};
 
 use super::moment::Who;
 
-/// What every event says about the session.
+/// The session fields of every event.
 #[derive(Debug, Clone)]
 pub(super) struct Envelope {
     pub(super) session_id: String,
     pub(super) transcript_path: String,
     pub(super) cwd: String,
-    /// From the first prompt on.
+    /// Set from the first prompt on.
     pub(super) prompt_id: Option<String>,
 }
 
-/// An event with the fields of its own.
+/// An event with its own fields.
 #[derive(Debug)]
 pub(super) enum Event<'a> {
     SessionStart { source: &'static str },

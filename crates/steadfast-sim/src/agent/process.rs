@@ -1,23 +1,23 @@
-//! The one door to other processes: each has a time limit, and ends with it.
+//! Starts all other processes of this crate. Each has a time limit and is ended with it.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long to wait for the rest of the output when the process is gone but a descendant still holds the pipe.
+/// The time to wait for remaining output when the process has ended but a descendant still holds the pipe.
 const LINGER: Duration = Duration::from_millis(200);
 const POLL: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(super) struct Finished {
-    /// `None`: the time was up.
+    /// `None`: the time limit was reached.
     pub(super) status: Option<ExitStatus>,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
-/// A process that runs on its own; dropped, it is ended.
+/// A separate process. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
@@ -32,7 +32,7 @@ impl Running {
         own_group(&mut command);
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not read its input is free not to; then this fails, and ends.
+            // A program may ignore its input. Then this write fails, and the thread ends.
             std::thread::spawn(move || drop(stdin.write_all(&input)));
         }
         let stdout = drain(child.stdout.take());
@@ -48,7 +48,7 @@ impl Running {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Waits until the process ends, or ends it when it has run for `limit`.
+    /// Waits until the process ends, and ends it after `limit`.
     pub(super) fn finish(mut self, limit: Duration) -> io::Result<Finished> {
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
@@ -115,7 +115,7 @@ fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// `sh -c 'sleep 60; …'` leaves the sleep behind when only the shell is killed.
+/// Killing only the shell of `sh -c 'sleep 60; …'` would leave the sleep behind.
 fn end_group(child: &Child) {
     let group = format!("kill -s KILL -- -{}", child.id());
     drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
@@ -155,7 +155,7 @@ mod tests {
         wait_for("the end of the child", || if is_alive(&child) { Err(format!("{child} alive")) } else { Ok(()) });
     }
 
-    /// Neither gone nor only waiting to be buried.
+    /// Returns false for a process that is gone or a zombie.
     fn is_alive(pid: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !stat.contains(") Z ") && sh(&format!("kill -0 {pid}")).stderr(Stdio::null()).status().unwrap().success()

@@ -1,4 +1,4 @@
-//! One session, from its start to its end: the loop of a host.
+//! One session from start to end: the loop of a host.
 
 use super::background::Background;
 use super::hook::Answer;
@@ -24,7 +24,7 @@ pub(super) struct Session<'a> {
     watch: &'a mut dyn FnMut(&Moment),
 }
 
-/// Why a session ends before its agent wanted to.
+/// The reason why a session ends early.
 #[derive(Debug)]
 pub(super) enum Interrupt {
     Halted(String),
@@ -43,7 +43,7 @@ enum Player {
     Worker(Worker),
 }
 
-/// What starting a hook takes; separate from the session so that several can be started at once.
+/// The data for starting a hook. It is separate from the session so that several hooks can start at once.
 #[derive(Debug, Clone)]
 pub(super) struct Hooks<'a> {
     agent: &'a Agent,
@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
         let mut env = agent.env.clone();
         env.insert("STEADFAST_SIM".to_owned(), "1".to_owned());
         env.insert("STEADFAST_SESSION_ID".to_owned(), agent.session.clone());
-        // Named because hooks expect the field; the simulated agent keeps no transcript, as a real one lags behind.
+        // Hooks expect this field. The simulated agent keeps no transcript; a real transcript may also be behind.
         let transcript = std::env::temp_dir().join("steadfast-sim").join(format!("{}.jsonl", agent.session));
         Ok(Self {
             envelope: Envelope {
@@ -191,7 +191,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether the thread has to go on; counts it, and knows the host's limit.
+    /// Returns true if the thread must continue. Counts the refusals up to the host's limit.
     pub(super) fn is_refused(&mut self, who: &Who, stop: &mut StopState, answer: Answer) -> bool {
         let Some(reason) = answer.refusal else {
             *stop = StopState::default();
@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A prompt that starts anew, after a stop; the reason if a hook refuses it.
+    /// Sends a prompt after a stop. Returns the reason if a hook refuses it.
     fn prompt(&mut self, text: &str) -> Result<Option<String>, Interrupt> {
         self.envelope.prompt_id = Some(self.ids.uuid());
         self.stop = StopState::default();
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
         if before.refusal.is_some() {
             return Ok(());
         }
-        // Claude Code writes the summary with an agent of its own, which has an id and no type.
+        // Claude Code's summary agent has an id and no type.
         let writer = Who::Subagent { id: self.ids.agent(), kind: String::new() };
         let event = Event::SubagentStop {
             transcript: self.transcript_of(&writer.to_string()),
@@ -276,7 +276,7 @@ impl<'a> Session<'a> {
         self.hear(event.name(), answer)
     }
 
-    /// Passes on what a hook said besides its decision.
+    /// Passes on the contexts and notes of a hook's answer.
     pub(super) fn hear(&mut self, event: &'static str, mut answer: Answer) -> Result<Answer, Interrupt> {
         if let Some(problem) = answer.problem.take() {
             self.tell(Moment::HookFailed { event, problem });
@@ -285,7 +285,7 @@ impl<'a> Session<'a> {
             self.tell(Moment::Note { text });
         }
         if let Some(text) = answer.context.take() {
-            // Claude Code takes a context at these two for a refusal.
+            // Claude Code treats a context at these two events as a refusal.
             if matches!(event, "Stop" | "SubagentStop") && answer.refusal.is_none() {
                 answer.refusal = Some(text);
             } else {
@@ -329,7 +329,7 @@ impl Player {
         }
     }
 
-    /// What the human types next, if the human has something to type.
+    /// Returns the human's next prompt, if any.
     fn typed_next(&self) -> Option<String> {
         match self {
             Self::Script(script) => script.peek().and_then(|turn| turn.prompt.clone()),

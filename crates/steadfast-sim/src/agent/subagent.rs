@@ -16,16 +16,16 @@ pub(super) struct Subagent {
     pub(super) script: Script,
     pub(super) stop: StopState,
     pub(super) turns: u32,
-    /// Launched in this very turn of the main thread: its first own turn comes a turn later.
+    /// Started in this turn of the main thread. Its first own turn is the next one.
     pub(super) fresh: bool,
 }
 
-/// How often a stop was refused, for one thread.
+/// The refused stops of one thread.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct StopState {
     /// A stop was refused since the last prompt.
     pub(super) active: bool,
-    /// In a row, without a tool call in between.
+    /// Number of refusals in a row without a tool call in between.
     pub(super) refusals: u32,
 }
 
@@ -36,7 +36,7 @@ impl Subagent {
 }
 
 impl Session<'_> {
-    /// Plays a subagent to its end; what it said last.
+    /// Runs a subagent to its end. Returns its last message.
     pub(super) fn play(&mut self, subagent: &mut Subagent) -> Result<String, Interrupt> {
         loop {
             if let Some(text) = self.step(subagent, self.tasks())? {
@@ -45,7 +45,7 @@ impl Session<'_> {
         }
     }
 
-    /// One turn of a subagent; its last words when it has ended.
+    /// Runs one turn of a subagent. Returns its last message when it has ended.
     pub(super) fn step(&mut self, subagent: &mut Subagent, tasks: Vec<Value>) -> Result<Option<String>, Interrupt> {
         let who = subagent.who();
         subagent.turns += 1;

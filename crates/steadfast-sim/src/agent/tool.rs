@@ -1,4 +1,4 @@
-//! The tools of the simulated agent. They really work, and answer in the shapes Claude Code's tools answer in.
+//! The tools of the simulated agent. They have real effects, and their results have the format of Claude Code's tools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use super::call::Call;
 use super::process::{self, Running};
 use super::workplace::Workplace;
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The structured answer for the hook, and what the model reads.
+    /// The structured result for the hook, and the text for the model.
     Done {
         response: Value,
         text: String,
@@ -32,7 +32,7 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// What is wrong with a call before any hook sees it: the host answers such calls itself.
+    /// Returns an error in the call that the host itself reports, before any hook runs.
     pub(super) fn objection(&self, call: &Call) -> Option<String> {
         let text = |field: &str| call.input[field].as_str();
         match call.name.as_str() {
@@ -60,7 +60,7 @@ impl Tools {
         }
     }
 
-    /// The call with its path made absolute, as the hosts show it to hooks.
+    /// Returns the call with an absolute path, as hosts pass it to hooks.
     pub(super) fn absolute(&self, mut call: Call) -> Call {
         if let Some(path) = call.input["file_path"].as_str() {
             let absolute = self.workplace.absolute(path).display().to_string();
@@ -84,7 +84,7 @@ impl Tools {
         }
     }
 
-    /// A shell command that goes on by itself.
+    /// Starts a shell command in the background.
     pub(super) fn start_shell(&self, command: &str) -> std::io::Result<Running> {
         Running::start(self.shell_command(command), Vec::new())
     }
@@ -119,7 +119,7 @@ impl Tools {
                     text,
                 };
             }
-            // What `sh` itself reports for a command that died of a signal starts at 128; ours died with the shell.
+            // `sh` reports a status from 128 on for a command that a signal ended. Here the shell itself ended.
             Some(status) => format!("Exit code {}", status.code().unwrap_or(137)),
             None => format!("Command timed out after {} s", self.shell_limit.as_secs_f32()),
         };
@@ -159,7 +159,7 @@ impl Tools {
     fn read(&self, path: &str) -> Result<(Value, String), String> {
         let path = self.workplace.resolve(path)?;
         let content = fs::read_to_string(&path).map_err(|problem| problem.to_string())?;
-        // Claude Code counts the empty line after the last newline too.
+        // Claude Code also counts the empty line after the last newline.
         let lines = content.split('\n').count();
         let response = json!({"type": "text", "file": {
             "filePath": path, "content": content,

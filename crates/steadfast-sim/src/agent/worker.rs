@@ -1,4 +1,5 @@
-//! An agent without a script: it asks the ledger what to do, does something plausible, and stops when nothing is left.
+//! An agent without a script: it asks the ledger for the next task, does plausible work, and stops when no task is
+//! left.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -10,21 +11,21 @@ use serde::Deserialize;
 use super::misbehave::{Conduct, also, conduct, takes};
 use crate::scenario::{Action, Turn};
 
-/// A task whose check keeps failing is handed out again and again; an honest agent says so at some point.
+/// The ledger returns a task whose check fails again and again. After this number of attempts the agent reports it.
 const ATTEMPTS: u32 = 3;
 
-/// As a program that broke down.
+/// The exit code of a crashed program.
 const CRASHED: i32 = 70;
 
 #[derive(Debug)]
 pub(super) struct Worker {
-    /// As the shell finds it.
+    /// The program, by its name in the shell.
     steadfast: String,
     session: String,
-    /// How long a task takes.
+    /// The time that a task takes.
     pace: Duration,
     state: State,
-    /// The task it was last given, and how often in a row.
+    /// The last task, and how often in a row the ledger returned it.
     last: Option<(String, u32)>,
 }
 
@@ -34,14 +35,14 @@ enum State {
     Asked,
     Busy {
         turns: VecDeque<(Before, Turn)>,
-        /// What it says when they are over; nothing: it asks what is next.
+        /// The final message when the steps are done. Without one, the agent asks for the next task.
         then: Option<String>,
     },
-    /// It says the same, whatever it hears.
+    /// The agent repeats this message, whatever the input.
     Settled(String),
 }
 
-/// What comes before a turn.
+/// The action before a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Nothing,
@@ -64,12 +65,12 @@ struct Task {
     kind: String,
     #[serde(default)]
     files: Vec<String>,
-    /// None: only its word closes it.
+    /// `None`: only the agent's word closes the task.
     check: Option<String>,
 }
 
 impl Task {
-    /// What it writes for the task. Where nothing is named and nothing checked, something of its own.
+    /// Returns the files to write for the task. A task without files and check gets a file of its own.
     fn targets(&self) -> Vec<String> {
         if self.files.is_empty() && self.check.is_none() && self.kind == "main" {
             return vec![format!("{}.md", self.id)];
@@ -97,10 +98,10 @@ impl Worker {
         Self { steadfast, session, pace, state: State::Idle, last: None }
     }
 
-    /// What to do after `heard`, the result of the last call.
+    /// Returns the next turn after `heard`, the result of the last call.
     pub(super) fn next(&mut self, heard: &str, cwd: &Path) -> (Before, Turn) {
         match std::mem::replace(&mut self.state, State::Idle) {
-            // What was done does not hold any more: that is what a refusal says.
+            // The refusal says that the evidence of a done task is stale.
             State::Idle if heard.contains("`steadfast task check`") => {
                 (Before::Nothing, Turn::doing([self.steadfast("task check")]))
             }
@@ -128,7 +129,7 @@ impl Worker {
 
     fn take(&mut self, heard: &str, cwd: &Path) -> (Before, Turn) {
         let says = |text: String| (Before::Nothing, Turn::saying(text));
-        // The answer of the command may follow words of its own on the other stream.
+        // The command's output may follow text from its standard error.
         let answer = heard.find('{').map(|start| &heard[start..]);
         let mut parsed =
             answer.map(|text| serde_json::Deserializer::from_str(text).into_iter::<Next>()).into_iter().flatten();
@@ -177,8 +178,8 @@ impl Worker {
     }
 }
 
-/// The file with one more line, in whatever language its name suggests. A line that is there is not written again, and
-/// of a conflict both sides are kept: whoever did what before, the file is the same.
+/// Returns a write with one more line, in the language of the file name. Existing lines are not repeated, and both
+/// sides of a conflict are kept. So the file is the same after any order of writers.
 fn written(task: &Task, path: &str, cwd: &Path) -> Action {
     let extension = Path::new(path).extension().and_then(|text| text.to_str());
     let (open, close) = match extension {
@@ -201,7 +202,7 @@ fn written(task: &Task, path: &str, cwd: &Path) -> Action {
     Action::write(path, content)
 }
 
-/// Without the marks of a conflict: the lines of both sides, in an order that does not depend on who came first.
+/// Returns the text without conflict markers: the lines of both sides, in an order that does not depend on the writers.
 fn resolved(text: &str) -> String {
     let (mut content, mut sides) = (String::new(), None::<BTreeSet<&str>>);
     for line in text.split_inclusive('\n') {
@@ -247,7 +248,7 @@ mod tests {
         Worker::new(steadfast, "s-1", PACE)
     }
 
-    /// The turns that follow what is heard.
+    /// Returns the turns that follow these results.
     fn turns<const N: usize>(cwd: &Path, heard: [&str; N]) -> [(Before, Turn); N] {
         let mut worker = worker("steadfast");
         heard.map(|heard| worker.next(heard, cwd))

@@ -16,7 +16,7 @@ impl Workplace {
         &self.root
     }
 
-    /// The absolute path, without looking at the disk.
+    /// Returns the absolute path without reading the disk.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         let mut plain = PathBuf::new();
         for component in self.root.join(path).components() {
@@ -33,7 +33,7 @@ impl Workplace {
         plain
     }
 
-    /// The absolute path, if it and every link on the way to it lead into the folder.
+    /// Returns the absolute path if the path and all its links lead into the folder.
     pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, String> {
         let absolute = self.absolute(path);
         let existing = absolute.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());

@@ -1,4 +1,4 @@
-//! The Anthropic Messages API, as much of it as Claude Code uses.
+//! The part of the Anthropic Messages API that Claude Code uses.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::agent::call::Call;
 use crate::ids::Ids;
 use crate::scenario::{Action, Fault, Turn};
 
-/// More than the largest window, so that a host that compacts by itself does.
+/// More than the largest window, so that a host starts its own compaction.
 const FULL_CONTEXT: u64 = 2_000_000;
 
 pub(super) fn answer(request: &Request, turn: &Turn, ids: &Ids) -> Outgoing {
@@ -40,7 +40,7 @@ pub(super) fn failure(fault: Fault, ids: &Ids) -> Outgoing {
 }
 
 pub(super) fn count_tokens(request: &Request) -> Outgoing {
-    // Four bytes a token is what people assume; the hosts only want a number of about the right size.
+    // Four bytes per token is the usual estimate. The hosts only need the order of magnitude.
     Outgoing::json(200, &json!({"input_tokens": request.body.to_string().len() / 4}))
 }
 
@@ -73,7 +73,7 @@ fn message(request: &Request, turn: &Turn, ids: &Ids) -> Value {
     })
 }
 
-/// The message as the events that build it up.
+/// Returns the message as a stream of events.
 fn stream(message: &Value) -> String {
     let mut events = String::new();
     let mut start = message.clone();

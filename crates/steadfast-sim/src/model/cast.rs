@@ -1,4 +1,4 @@
-//! Who plays what: one scenario for whoever asks, or one for each of the sessions that run side by side.
+//! The assignment of scenarios: one for all sessions, or one for each of the parallel sessions.
 
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -13,29 +13,29 @@ enum Kind {
 
 #[derive(Debug, Clone)]
 struct Part {
-    /// The session is known by these words in its first request.
+    /// The first request of such a session contains this text.
     cue: String,
     scenarios: Vec<Scenario>,
-    /// How many sessions had this part.
+    /// The number of sessions with this part.
     played: usize,
 }
 
 impl From<Scenario> for Cast {
-    /// For all sessions together: the second goes on where the first ended.
+    /// One scenario for all sessions together: the second session continues where the first ended.
     fn from(scenario: Scenario) -> Self {
         Self(Kind::One(Box::new(scenario)))
     }
 }
 
 impl Cast {
-    /// Each session by itself.
+    /// Returns a cast with a separate part for each session.
     #[must_use]
     pub fn several() -> Self {
         Self(Kind::Several(Vec::new()))
     }
 
-    /// The first session whose first request has `cue` in it plays the first of these, and so on; the last one is for all
-    /// that follow.
+    /// Assigns scenarios to the sessions whose first request contains `cue`: the first scenario to the first session,
+    /// and so on. The last one serves all later sessions.
     #[must_use]
     pub fn part(mut self, cue: impl Into<String>, scenarios: impl IntoIterator<Item = Scenario>) -> Self {
         let part = Part { cue: cue.into(), scenarios: scenarios.into_iter().collect(), played: 0 };
@@ -53,12 +53,12 @@ impl Cast {
         }
     }
 
-    /// Whether sessions are told apart.
+    /// Returns true if sessions have separate parts.
     pub(super) fn is_several(&self) -> bool {
         matches!(self.0, Kind::Several(_))
     }
 
-    /// What a session plays that was asked this first; `None` where it has no part.
+    /// Returns the scenario for a session with this first request. `None`: there is no part for it.
     pub(super) fn next(&mut self, text: &str) -> Option<Scenario> {
         match &mut self.0 {
             Kind::One(scenario) => Some((**scenario).clone()),

@@ -1,9 +1,9 @@
-//! As much HTTP/1.1 as the hosts speak on loopback: keep-alive, content-length and chunked bodies.
+//! The part of HTTP/1.1 that the hosts use on loopback: keep-alive, content-length and chunked bodies.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// A request of a host carries its whole conversation; beyond this something else is wrong.
+/// The limit of a request body. A host sends its whole conversation; a larger body is an error.
 const BODY_LIMIT: usize = 256 << 20;
 const HEAD_LIMIT: usize = 256 << 10;
 const HEADER_COUNT: usize = 128;
@@ -11,7 +11,7 @@ const HEADER_COUNT: usize = 128;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Incoming {
     pub(super) method: String,
-    /// With its query, as it was sent.
+    /// The path with its query, as sent.
     pub(super) path: String,
     /// Names in lower case.
     pub(super) headers: Vec<(String, String)>,
@@ -58,7 +58,7 @@ impl Connection {
         Ok(Self { writer: stream.try_clone()?, reader: BufReader::new(stream) })
     }
 
-    /// The next request, or `None` when the other end is done.
+    /// Returns the next request, or `None` when the client has closed the connection.
     pub(super) fn read(&mut self) -> io::Result<Option<Incoming>> {
         let Some(head) = self.read_head()? else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Connection {
         self.writer.flush()
     }
 
-    /// The answer to HEAD: no body, whatever the length.
+    /// Answers HEAD: no body, whatever the length.
     pub(super) fn write_empty(&mut self) -> io::Result<()> {
         self.writer.write_all(b"HTTP/1.1 200 scripted\r\ncontent-length: 0\r\n\r\n")
     }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use std::net::{Shutdown, TcpListener};
 
-    /// What the server reads when a client sends `bytes` and closes.
+    /// Returns the requests from a client that sends `bytes` and closes.
     fn read_all(bytes: &[u8]) -> Vec<io::Result<Incoming>> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

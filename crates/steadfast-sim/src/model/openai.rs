@@ -1,4 +1,4 @@
-//! The OpenAI Responses API, as much of it as Codex uses.
+//! The part of the OpenAI Responses API that Codex uses.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::request::Request;
 use crate::ids::Ids;
 use crate::scenario::{Action, Fault, Turn};
 
-/// More than the largest window, so that a host that compacts by itself does.
+/// More than the largest window, so that a host starts its own compaction.
 const FULL_CONTEXT: u64 = 2_000_000;
 
 pub(super) fn answer(request: &Request, turn: &Turn, ids: &Ids) -> Outgoing {
@@ -86,7 +86,7 @@ fn function(ids: &Ids, name: &str, arguments: &Value) -> Value {
     })
 }
 
-/// Codex keeps the tools of an MCP server in a namespace and does not know them by their flat name.
+/// Codex puts the tools of an MCP server into a namespace and does not accept their flat names.
 fn tool(ids: &Ids, name: &str, input: &Value) -> Value {
     let Some((server, inner)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
         return function(ids, name, input);
@@ -96,8 +96,8 @@ fn tool(ids: &Ids, name: &str, input: &Value) -> Value {
     call
 }
 
-/// Subagents live in a namespace. By default Codex 0.166 defers it, and takes a call of it all the same; with
-/// `features.multi_agent_v2` it is among the tools under another name, and wants a task name instead of a type.
+/// Subagents are in a namespace. By default Codex 0.166 defers it, and still accepts a call of it. With
+/// `features.multi_agent_v2` it has another name among the tools, and requires a task name instead of a type.
 fn spawn(request: &Request, ids: &Ids, kind: &str, prompt: &str) -> Value {
     let offered = request.tools().iter().find(|tool| {
         tool["type"] == "namespace"

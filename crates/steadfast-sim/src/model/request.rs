@@ -1,4 +1,4 @@
-//! What a host asked, kept for tests to look at.
+//! A host's request, stored for tests.
 
 use std::time::SystemTime;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use super::http::{Incoming, header};
 
-/// How Claude Code (2.1.197 to 2.1.325) starts its demand for a summary.
+/// The beginning of Claude Code's request for a summary (2.1.197 to 2.1.325).
 const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
 
-/// Who in the host asked.
+/// The thread that sent the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Track {
     Main,
     Subagent,
-    /// Titles, summaries, token counts: answered shortly, the script does not advance.
+    /// Titles, summaries, token counts: short answers that do not advance the script.
     Side,
 }
 
@@ -26,7 +26,7 @@ pub struct Request {
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// `Null` where there was none, or none that is JSON.
+    /// `Null` if the body is missing or not JSON.
     pub body: Value,
     pub track: Track,
     pub at: SystemTime,
@@ -52,7 +52,7 @@ impl Request {
         header(&self.headers, name)
     }
 
-    /// The path without its query.
+    /// Returns the path without its query.
     #[must_use]
     pub fn route(&self) -> &str {
         self.path.split('?').next().unwrap_or_default()
@@ -63,7 +63,7 @@ impl Request {
         self.body["tools"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// Everything the model was told in words: instructions, messages, tool results. Not the definitions of tools.
+    /// Returns all text for the model: instructions, messages and tool results, but not the definitions of tools.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -73,14 +73,14 @@ impl Request {
         text
     }
 
-    /// Which session asked, as far as the host says.
+    /// Returns the session, if the host names it.
     #[must_use]
     pub fn session(&self) -> &str {
         let names = ["x-claude-code-session-id", "session-id", "session_id", "thread-id"];
         names.into_iter().find_map(|name| self.header(name)).unwrap_or_default()
     }
 
-    /// Which subagent asked, as far as the host says.
+    /// Returns the subagent, if the host names it.
     pub(super) fn agent(&self) -> &str {
         ["x-claude-code-agent-id", "thread-id"].into_iter().find_map(|name| self.header(name)).unwrap_or_default()
     }
@@ -105,7 +105,7 @@ impl Request {
         }
     }
 
-    /// Claude Code compacts on the main thread, tools and all; only the words tell it from a turn.
+    /// Claude Code compacts on the main thread, with tools. Only the words identify such a request.
     fn is_compaction(&self) -> bool {
         let messages = self.body["messages"].as_array();
         let last = messages.and_then(|all| all.iter().rfind(|message| message["role"] == "user"));

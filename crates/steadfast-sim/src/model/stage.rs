@@ -1,4 +1,4 @@
-//! The state all connections share: where each script stands, and what was asked.
+//! The state of all connections: the position in each script, and the requests.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,10 +15,10 @@ use super::{anthropic, openai};
 use crate::ids::Ids;
 use crate::scenario::{Fault, Scenario, Script, Turn};
 
-/// Also a summary, in the shape in which Claude Code asks for one when it compacts.
+/// Also a summary, in the form that Claude Code expects from a compaction.
 const SIDE_ANSWER: &str = "<summary>The work so far, in short.</summary>";
 
-/// No host tries this again.
+/// No host retries after this status.
 const NOBODYS_PART: Fault = Fault { status: 404, times: 1 };
 
 #[derive(Debug)]
@@ -30,13 +30,13 @@ pub(super) struct Stage {
 #[derive(Debug)]
 struct Inside {
     cast: Cast,
-    /// By session, where these are told apart.
+    /// By session, if sessions have separate parts.
     performances: HashMap<String, Performance>,
     requests: Vec<Request>,
     record: Option<File>,
 }
 
-/// A scenario that is under way.
+/// A running scenario.
 #[derive(Debug)]
 struct Performance {
     scenario: Scenario,
@@ -125,7 +125,7 @@ impl Stage {
             }
             Track::Main | Track::Side => main,
         };
-        // A compaction that the human asks for comes as a side request, at its own time.
+        // A compaction that the human requests arrives as a side request, at any time.
         while script.peek().is_some_and(Turn::only_compacts) {
             let _compaction = script.advance();
         }
@@ -144,7 +144,7 @@ impl Stage {
                 "headers": request.headers,
                 "body": request.body,
             });
-            // A record that cannot be written must not change what the host sees.
+            // A failure to write the record must not change the answers to the host.
             drop(writeln!(record, "{line}"));
         }
         inside.requests.push(request);

@@ -1,4 +1,4 @@
-//! Scenarios written in Rust: each call is one turn, `turn` takes one with parallel calls.
+//! Scenarios in Rust: each call adds one turn. `turn` adds a turn with parallel calls.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl Scenario {
         self
     }
 
-    /// Says this and calls nothing: the model's turn ends.
+    /// Adds a text without calls, which ends the model's turn.
     #[must_use]
     pub fn say(self, text: impl Into<String>) -> Self {
         self.turn(Turn::saying(text))
@@ -73,7 +73,7 @@ impl Scenario {
         self.turn(Turn { fail: Some(Fault { status, times }), ..Turn::default() })
     }
 
-    /// The human types `prompt` after a stop that was let go, and the model answers with `text`.
+    /// Adds a human's prompt after an allowed stop, and the model's answer `text`.
     #[must_use]
     pub fn human(self, prompt: impl Into<String>, text: impl Into<String>) -> Self {
         self.turn(Turn { prompt: Some(prompt.into()), ..Turn::saying(text) })
@@ -85,7 +85,7 @@ impl Scenario {
         self
     }
 
-    /// Every turn until here reports this.
+    /// Sets the usage that all turns so far report.
     #[must_use]
     pub fn using(mut self, usage: Usage) -> Self {
         for turn in &mut self.turns {
@@ -112,7 +112,7 @@ impl Turn {
         Self::default().calling(actions)
     }
 
-    /// Under an id that other calls may have, too.
+    /// Sets an id that other calls may also have.
     #[must_use]
     pub fn under(mut self, id: impl Into<String>) -> Self {
         self.call_id = Some(id.into());

@@ -69,7 +69,7 @@ fn in_value(value: &mut Value, visit: Visit<'_>) -> Result<(), ScenarioError> {
     }
 }
 
-/// The text with its placeholders filled in, or the name of the one nobody gave a value for.
+/// Returns the text with its placeholders filled in, or the name of a placeholder without a value.
 fn replace(text: &str, values: &BTreeMap<String, String>) -> Result<String, String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;

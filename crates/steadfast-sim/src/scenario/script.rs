@@ -1,4 +1,4 @@
-//! Where a player stands in a list of turns.
+//! The position in a list of turns.
 
 use super::{Scenario, Then, Turn};
 
@@ -11,13 +11,13 @@ pub struct Script {
 }
 
 impl Script {
-    /// The main thread's turns.
+    /// Returns the main thread's turns.
     #[must_use]
     pub fn main(scenario: &Scenario) -> Self {
         Self::new(scenario.turns.clone(), scenario.then.clone())
     }
 
-    /// A subagent's turns, from the start for each subagent.
+    /// Returns a subagent's turns. Each subagent starts at the first one.
     #[must_use]
     pub fn subagent(scenario: &Scenario) -> Self {
         if scenario.subagent.is_empty() {
@@ -31,13 +31,13 @@ impl Script {
         Self { turns, then, next: 0, faults: 0 }
     }
 
-    /// The turn that comes next, without taking it; `None` once the written turns are used up.
+    /// Returns the next turn without taking it. `None` after the last written turn.
     #[must_use]
     pub fn peek(&self) -> Option<&Turn> {
         self.turns.get(self.next)
     }
 
-    /// Takes the next turn. A turn that fails several times is given out as often.
+    /// Takes the next turn. A turn that fails several times is returned as often.
     #[must_use]
     pub fn advance(&mut self) -> Turn {
         let Some(turn) = self.turns.get(self.next) else {

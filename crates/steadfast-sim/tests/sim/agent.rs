@@ -75,7 +75,7 @@ esac"#;
 
 #[test]
 fn the_hooks_before_parallel_calls_run_at_the_same_time() {
-    // Each waits until the other has started, and objects if it waits in vain.
+    // Each hook waits until the other has started, and objects if that does not happen.
     let answers = r#"
 if [ "$1" = PreToolUse ]; then
   touch "$here/started.$$"
@@ -216,7 +216,7 @@ fn a_subagent_that_ends_in_the_background_is_announced_with_its_words() {
 fn a_hook_that_hangs_is_ended_and_the_session_goes_on() {
     let hook = FakeHook::new(r#"[ "$1" = Stop ] && sleep 600"#);
     let mut agent = hook.agent(Scenario::new("x").say("done"));
-    // Enough for the hooks that answer, on any machine.
+    // Enough time for the hooks that answer, on any machine.
     agent.hook_limit = Duration::from_secs(3);
     let started = Instant::now();
     let mut failed = Vec::new();
@@ -266,8 +266,7 @@ fn without_a_scenario_it_works_through_the_ledger() {
     let steadfast = hook.here().join("steadfast");
     let draft = hook.here().join("draft");
     fs::write(&draft, LEDGER).unwrap();
-    // What this process has open for writing, a child that another test just forked has too, and then it cannot be
-    // executed.
+    // A child that another test just forked inherits files that are open for writing. Such a file cannot be executed.
     assert!(Command::new("install").args([&draft, &steadfast]).status().unwrap().success());
     let mut agent = hook.agent(Scenario::new("unused"));
     agent.work = Work::Ledger { steadfast: steadfast.display().to_string(), prompt: "work on the plan".into() };

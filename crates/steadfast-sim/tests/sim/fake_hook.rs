@@ -1,4 +1,4 @@
-//! A hook that is a real program: a shell script that writes down what it reads and answers as told.
+//! A hook that is a real program: a shell script that records its input and returns the given answers.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) struct FakeHook {
 }
 
 impl FakeHook {
-    /// `answers` is shell text; it finds the event in `$1`, the payload in `$payload` and a folder of its own in `$here`.
+    /// `answers` is shell text with the event in `$1`, the payload in `$payload` and its own folder in `$here`.
     pub(crate) fn new(answers: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("cwd")).unwrap();
@@ -42,13 +42,13 @@ exit 0
     }
 
     pub(crate) fn agent(&self, scenario: Scenario) -> Agent {
-        // Through `sh`: a file that was just written may still be open in a child that another test has just forked,
-        // and such a file cannot be executed.
+        // Through `sh`: a child that another test has just forked may still have the new file open, and such a file
+        // cannot be executed.
         let hook = HookCommand::new("sh", [self.folder.path().join("hook").to_str().unwrap()]);
         Agent::new(hook, self.cwd(), Work::Scenario(scenario))
     }
 
-    /// Every payload so far, in order of arrival.
+    /// Returns all payloads so far, in order of arrival.
     pub(crate) fn seen(&self) -> Vec<Value> {
         let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,8 +1,8 @@
-//! The simulated agent beside recordings of the real Claude Code: same events, same order, same fields.
+//! Compares the simulated agent with recordings of the real Claude Code: same events, same order, same fields.
 //!
-//! Left out on purpose: `MessageDisplay` (only the screen of the host has a use for it) and the `model` field, which
-//! only an interactive session has. The main thread and a subagent run at the same time in the real host, so each
-//! thread's events are compared on their own.
+//! Excluded on purpose: `MessageDisplay` (used only by the host's screen) and the `model` field, which only an
+//! interactive session has. The main thread and a subagent run at the same time in the real host, so each thread's
+//! events are compared separately.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn recording(name: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Each event as its name, what makes it this one of its kind, and its fields.
+/// Returns each event as its name, its distinguishing values, and its fields.
 fn outline(events: &[Value], of_subagent: bool) -> Vec<String> {
     events
         .iter()
@@ -51,7 +51,7 @@ fn outline(events: &[Value], of_subagent: bool) -> Vec<String> {
         .collect()
 }
 
-/// `background_tasks` of every stop of the main thread, by type.
+/// Returns the types in `background_tasks` at every stop of the main thread.
 fn background(events: &[Value]) -> Vec<String> {
     events
         .iter()
@@ -70,7 +70,7 @@ fn background(events: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a subagent that stops is still listed as running, as the first one.
+/// Returns true if a stopping subagent is still listed as running, in the first place.
 fn lists_itself(events: &[Value]) -> bool {
     let stop = events.iter().find(|event| event["hook_event_name"] == "SubagentStop").unwrap();
     stop["background_tasks"][0]["id"] == stop["agent_id"]

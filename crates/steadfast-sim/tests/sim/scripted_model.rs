@@ -232,7 +232,8 @@ fn dropping_it_frees_the_port_and_hangs_up() {
     let listened = listeners(port);
     drop(model);
     assert_eq!(idle.read(&mut [0; 8]).unwrap(), 0);
-    // Another test may have the port by now, and a process that one just started has the socket until its program runs.
+    // Another test may use the port again, and a process that a test just started holds the socket until its program
+    // runs.
     wait_for("the end of the listening socket", || {
         let left: Vec<String> = listeners(port).into_iter().filter(|socket| listened.contains(socket)).collect();
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }

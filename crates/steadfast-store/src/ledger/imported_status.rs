@@ -78,7 +78,7 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
 
 /// Makes evidence from a statement that Steadfast did not check.
 pub(super) fn word(note: String, at: Millis) -> Evidence {
-    Evidence::looked(EvidenceClass::Claimed, true, note, at)
+    Evidence::without_run(EvidenceClass::Claimed, true, note, at)
 }
 
 /// Returns the reason of the block.

@@ -14,7 +14,7 @@ use crate::error::WorkError;
 impl TaskList {
     /// Evidence for which no command ran.
     pub(super) fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-        Evidence::looked(class, passed, note, self.now())
+        Evidence::without_run(class, passed, note, self.now())
     }
 
     /// Evidence for a task without a check. An agent's claim counts if the files changed since the start; a human's

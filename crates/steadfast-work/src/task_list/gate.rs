@@ -81,9 +81,9 @@ impl ClosedGate {
 
     /// Returns true if an agent's program may have changed the protected files: a call that may write is still running,
     /// or left a process behind.
-    pub fn is_agents(&self) -> bool {
+    pub fn agent_may_write(&self) -> bool {
         let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
-        known.into_iter().any(|known| known.is_agents() || known.unseen || known.unmended)
+        known.into_iter().any(|known| known.agent_may_write() || known.unseen || known.unmended)
     }
 
     /// The root of the checkout of the gate.

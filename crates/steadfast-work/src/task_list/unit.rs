@@ -176,7 +176,7 @@ impl RunTasks {
                 0 => "nothing decided".to_owned(),
                 decided => count(decided, "decision"),
             };
-            let evidence = Evidence::looked(EvidenceClass::Observed, true, summary.clone(), self.now());
+            let evidence = Evidence::without_run(EvidenceClass::Observed, true, summary.clone(), self.now());
             list.ledger_mut().record(plan, task, &evidence)?;
             list.render_decisions_of(plan);
             Ok(summary)

@@ -28,7 +28,7 @@ impl Refine {
         let repository = here::repository()?;
         let session = SessionId::new(&self.session);
         if let Err(error) = refine(&repository, &session, self.prompt, Duration::from_secs(self.seconds)) {
-            let line = format!("session {session}: the goal was not refined: {error}");
+            let line = format!("session {session}: cannot refine the goal: {error}");
             log_line(&repository.place, environment::now(), &line);
         }
         Ok(())

@@ -79,7 +79,9 @@ fn one_that_does_not_compile_or_is_gone_is_said_to_be_so() {
     assert!(sandbox.ok(&["status"]).contains(broken));
     assert!(told(&sandbox, "broken", "startup")[0].contains(broken));
     fs::remove_file(sandbox.root().join("SPEC.md")).unwrap();
-    assert!(sandbox.ok(&["status"]).contains("`SPEC.md`, from which plan greeting was loaded, is not there any more"));
+    assert!(
+        sandbox.ok(&["status"]).contains("`SPEC.md`, from which plan greeting was loaded, does not exist any more")
+    );
     // It may be on another branch: nobody is told at each beginning.
     assert!(!told(&sandbox, "gone", "startup").concat().contains("not there"));
 }

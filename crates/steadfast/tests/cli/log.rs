@@ -88,10 +88,10 @@ fn lines_can_be_narrowed() {
 fn what_hooks_could_not_do_stands_in_between() {
     let sandbox = with_history();
     let now = Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap());
-    log_line(&sandbox.place(), Millis(now.0 - 3_600_000), "the journal was not drained: \u{1b}[2Jlocked");
+    log_line(&sandbox.place(), Millis(now.0 - 3_600_000), "cannot drain the journal: \u{1b}[2Jlocked");
     assert!(!sandbox.ok(&["log"]).contains("problem"));
     let said = sandbox.ok(&["log", "--problems"]);
-    assert_eq!(said.lines().next().unwrap(), "1 h ago   problem: the journal was not drained:  [2Jlocked");
+    assert_eq!(said.lines().next().unwrap(), "1 h ago   problem: cannot drain the journal:  [2Jlocked");
     assert_eq!(said.lines().count(), 4);
     assert!(!sandbox.ok(&["log", "--problems", "--since", "30m"]).contains("problem"));
     assert_eq!(sandbox.ok(&["log", "--problems", "--limit", "3"]), sandbox.ok(&["log"]));

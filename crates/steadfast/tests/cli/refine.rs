@@ -62,7 +62,7 @@ impl Sandbox {
     /// The lines of the log that speak of it, without their times.
     fn refusals(&self) -> Vec<String> {
         let lines = read_log(&self.place()).into_iter();
-        lines.filter_map(|line| Some(line.split_once("the goal was not refined: ")?.1.to_owned())).collect()
+        lines.filter_map(|line| Some(line.split_once("cannot refine the goal: ")?.1.to_owned())).collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The clock was ahead and is set back. Linux lets nobody set another wall clock for one process: the events of the
-//! time ahead go through the same `step` as a hook's, with the time it would have had.
+//! The clock was ahead and is set back. Linux cannot set the wall clock of a single process. So the events from the
+//! time ahead go through the same `step` as a hook's, with the time they would have had.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,7 +14,7 @@ use crate::Result;
 
 const HOUR: i64 = 3_600_000;
 
-/// Refusals in a row without a tool call, by default.
+/// The default number of refusals in a row without a tool call.
 const MAX_IDLE: u64 = 3;
 
 pub(super) fn clock_back(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
@@ -23,18 +23,18 @@ pub(super) fn clock_back(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> 
     let later = |by: i64| Millis(now.0 + by);
     scene.init(3)?;
 
-    // The first owner, in the time ahead.
+    // The first owner takes the plan in the time ahead.
     take(scene, "s-1", later(ahead))?;
     let spent = 1 + rng.below(2);
     for n in 0..spent {
         let stop = EventKind::Stop(Stopping { again: n > 0, last_message: None, background: None, wakeups: 0 });
         let answer = handle_event(&scene.place(), &scene.config(), event(scene, "s-1", later(ahead), stop))?;
         if answer.ruling.is_pass() {
-            return Err("a stop in the time ahead was let go".into());
+            return Err("a stop in the time ahead was allowed".into());
         }
     }
 
-    // It works on, an hour or a year earlier: what was refused stays refused.
+    // The session continues an hour or a year earlier. Its refusals still count.
     for _ in spent..MAX_IDLE {
         scene.stop("s-1")?.refused()?;
     }
@@ -45,16 +45,16 @@ pub(super) fn clock_back(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> 
     inspect::drained(scene, &state)?;
     scene.tool("s-1", "call-2")?.silent()?;
 
-    // It lives: a prompt does not take the plan from it.
+    // The owner is alive: a prompt in another session does not take the plan.
     scene.prompt("s-2", "do the tasks")?.passes()?;
     scene.stop("s-2")?.silent()?;
 
-    // Not heard of for five hours: it counts as silent, though it was heard of in the time ahead.
+    // Five hours without an event: the owner counts as silent, although its last event is from the time ahead.
     let prompt = EventKind::prompt("do the tasks", PromptOrigin::Human);
     handle_event(&scene.place(), &scene.config(), event(scene, "s-3", later(HOUR + 5 * HOUR), prompt))?;
     held(scene, "s-3", "after hours of silence a prompt takes the plan")?;
 
-    // Whoever starts a task has the plan, whatever the clock said when the last owner took it.
+    // A session that starts a task gets the plan, whatever the clock said when the last owner took it.
     take(scene, "s-1", later(ahead))?;
     scene.as_agent("s-4", &["task", "start", "2"])?.ok()?;
     held(scene, "s-4", "`task start` takes the plan")?;

@@ -1,5 +1,5 @@
-//! State is copied away, work goes on, and the old copy is put back: all of it, the sessions alone, or the ledger alone,
-//! also one from before the journal was begun anew.
+//! State is copied, work continues, and the old copy is restored: all of it, only the sessions, or only the ledger, and
+//! also a copy from before the journal was rotated.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::process::run;
 
 const SESSION: &str = "s-1";
 
-/// What is put back.
+/// The restored part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Back {
     All,
@@ -59,7 +59,7 @@ pub(super) fn copied(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
 
     let files = scene.session(SESSION);
     let restored = inspect::session(&files)?;
-    // Fewer and more than were lost: the ledger may have seen further than the journal is now.
+    // Fewer or more lines than were lost: the ledger may have read further than the journal's new end.
     let more = 1 + rng.below(40);
     for n in 0..more {
         scene.tool(SESSION, &format!("after-{n}"))?.silent()?;
@@ -80,11 +80,11 @@ pub(super) fn copied(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     match back {
         Back::All | Back::Ledger => inspect::drained(scene, &state)?,
         Back::Sessions => catch_up(scene)?,
-        // Lines that the ledger never saw are gone. It says so in the log, once, and goes on from there.
+        // The ledger never read these lines, and they are gone. It logs that once and continues.
         Back::LedgerOfBefore => {
             let log = fs::read_to_string(scene.state().join("hook.log"))?;
             if log.matches("are not in this ledger").count() != 1 || log.contains("has a gap") {
-                return Err(format!("a ledger that lacks lines does not say so once: {log}").into());
+                return Err(format!("a ledger that lacks lines does not report that exactly once: {log}").into());
             }
             inspect::drained(scene, &state)?;
         }
@@ -98,7 +98,7 @@ pub(super) fn copied(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     Ok(vec![("events after it", more), (name, 1)])
 }
 
-/// A journal that was put back lies behind its ledger. Once it is past it, the ledger goes on.
+/// A restored journal is behind its ledger. The ledger continues once the journal has passed that point.
 fn catch_up(scene: &Scene) -> Result<()> {
     let files = scene.session(SESSION);
     for n in 0..60 {
@@ -118,7 +118,7 @@ fn catch_up(scene: &Scene) -> Result<()> {
     Err("60 events did not take the journal past its ledger".into())
 }
 
-/// Long prompts until the journal is past the size at which a command begins it anew.
+/// Sends long prompts until the journal exceeds the size at which a command rotates it.
 fn begin_anew(scene: &Scene) -> Result<()> {
     let files = scene.session(SESSION);
     let text = "on and on ".repeat(3_000);
@@ -127,7 +127,7 @@ fn begin_anew(scene: &Scene) -> Result<()> {
     }
     scene.run(&["status"])?.ok()?;
     if files.journal_bytes() > 1 << 20 {
-        return Err("a long journal was not begun anew".into());
+        return Err("a long journal was not rotated".into());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! All state is deleted while hooks run, and `init` begins anew.
+//! All state is deleted while hooks run, and `init` starts again.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ pub(super) fn deleted(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
 
 fn begin_anew(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     thread::sleep(rng.micros(20_000));
-    // A hook that is just writing may put a file into a folder that is being emptied.
+    // A running hook may write a file into a folder while it is being emptied.
     for _ in 0..100 {
         if fs::remove_dir_all(scene.state()).is_ok() {
             break;
@@ -56,7 +56,8 @@ fn begin_anew(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     Ok(())
 }
 
-/// Whatever is there or not, nobody is held up: the plan that refused a stop may be gone the next moment.
+/// Sends events to hooks. None may fail, whatever state exists: the plan that refused a stop may be gone a moment
+/// later.
 fn hooks(scene: &Scene, own: u64, done: &AtomicBool) -> Result<u64> {
     let mut events = 0;
     while !done.load(Ordering::Relaxed) {

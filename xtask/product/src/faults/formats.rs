@@ -1,5 +1,5 @@
-//! What other versions could leave and none of them does yet: older state, a newer journal, a newer state, a newer
-//! ledger. The host goes on, commands say what to do, and nothing is destroyed.
+//! State that other versions could leave, but no version does yet: older state, a newer journal, a newer state, a newer
+//! ledger. The host continues, commands name the next step, and no data is destroyed.
 
 use std::fs;
 use std::io::Write;
@@ -30,7 +30,7 @@ pub(super) fn formats(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     Ok(vec![("formats", 5)])
 }
 
-/// A snapshot of before most fields were there: what it says counts, what it lacks has a default.
+/// A snapshot from before most fields existed: its fields count, and missing ones have defaults.
 fn older_state(scene: &Scene) -> Result<()> {
     let (files, before) = (scene.session(SESSION), inspect::session(&scene.session(SESSION))?);
     scene.tool(SESSION, "older-1")?.silent()?;
@@ -46,12 +46,12 @@ fn older_state(scene: &Scene) -> Result<()> {
     if (after.sequence, after.stop.refused) != (before.sequence + 2, before.stop.refused) {
         return Err(format!("an older snapshot was misread: {before:?}, {after:?}").into());
     }
-    // Its fold is what counts; the older snapshot is not.
+    // Without the older snapshot, the fold of the journal counts.
     fs::remove_file(files.dir().join("state"))?;
     Ok(())
 }
 
-/// A snapshot from elsewhere is no fold of this journal: only what it counts is compared.
+/// Inspects a session whose snapshot is not the fold of its journal. Only the counters are compared.
 fn inspect_loosely(scene: &Scene) -> Result<steadfast_model::State> {
     Ok(scene.session(SESSION).peek().ok_or("the snapshot is gone")?)
 }
@@ -75,7 +75,7 @@ fn more_fields(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// A state of the next version: nothing is decided, nothing is written, and the way back is open.
+/// A state of the next version: Steadfast decides nothing, writes nothing, and the older state can return.
 fn newer_state(scene: &Scene) -> Result<()> {
     let files = scene.session(SESSION);
     scene.tool(SESSION, "newer-state")?.silent()?;
@@ -112,10 +112,10 @@ fn newer_ledger(scene: &Scene) -> Result<()> {
         known
     };
     scene.tool(SESSION, "newer-ledger")?.silent()?;
-    // The slice says what the tasks are.
+    // The slice contains the tasks.
     let said = scene.stop(SESSION)?;
     if said.code != Some(0) {
-        return Err(format!("a newer ledger holds the host up: {}", said.told()).into());
+        return Err(format!("a newer ledger blocks the host: {}", said.told()).into());
     }
     scene.start_hook("SessionStart", "s-2", serde_json::json!({"source": "startup"}))?.end()?.passes()?;
     for command in [&["status"][..], &["task", "list"], &["task", "add", "New"], &["task", "done", "1"]] {
@@ -138,7 +138,7 @@ fn newer_ledger(scene: &Scene) -> Result<()> {
     inspect::ledger(scene, &["Task 1".to_owned(), "Task 2".to_owned()])
 }
 
-/// A whole line, checksum and all, of a kind that this version does not know; sometimes with known ones behind it.
+/// A complete line with a checksum, but of an unknown kind; sometimes with known lines after it.
 fn newer_journal(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     let files = scene.session(SESSION);
     let before = inspect::session(&files)?;
@@ -153,7 +153,7 @@ fn newer_journal(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     }
     let said = scene.stop(SESSION)?;
     if said.code != Some(0) {
-        return Err(format!("a newer journal holds the host up: {}", said.told()).into());
+        return Err(format!("a newer journal blocks the host: {}", said.told()).into());
     }
     scene.run(&["status"])?.ok()?;
     let (kept, damaged) = (fs::read(files.dir().join("journal"))?, fs::read(files.dir().join("journal.damaged")));
@@ -164,10 +164,10 @@ fn newer_journal(scene: &Scene, rng: &mut SeededRng) -> Result<()> {
     Ok(())
 }
 
-/// Changes the snapshot, as a version would that writes no checksum.
+/// Changes the snapshot, as a version without checksums would.
 fn edit(path: &Path, change: impl FnOnce(&mut Value)) -> Result<()> {
     let mut cache: Value = serde_json::from_slice(&fs::read(path)?)?;
-    cache.as_object_mut().ok_or("the snapshot is no object")?.remove("checksum");
+    cache.as_object_mut().ok_or("the snapshot is not an object")?.remove("checksum");
     change(&mut cache["state"]);
     Ok(fs::write(path, cache.to_string())?)
 }
@@ -186,7 +186,7 @@ fn append(dir: &Path, sequence: u64, entry: &Value) -> Result<()> {
     Ok(journal.write_all(line.as_bytes())?)
 }
 
-/// CRC-32 over the sequence and the body, as the journal's format says.
+/// CRC-32 over the sequence and the body, as in the journal's format.
 fn checksum(sequence: u64, body: &[u8]) -> u32 {
     let mut sum = u32::MAX;
     for byte in sequence.to_be_bytes().iter().chain(body) {

@@ -1,4 +1,4 @@
-//! No space left, with none to a few pages of it: whatever can still be written decides who fails.
+//! No space left, except for zero to a few pages. It depends on the remaining space which process fails.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -12,10 +12,10 @@ use crate::Result;
 
 const SESSION: &str = "s-1";
 
-/// What the ledger takes, and some more.
+/// The size of the ledger, with a margin.
 const KIB: u32 = 768;
 
-/// As many go past the end of a page.
+/// Enough events to pass the end of a page.
 const EVENTS: u64 = 15;
 
 const PAGE: u64 = 4 << 10;
@@ -39,7 +39,7 @@ pub(super) fn full_disk(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
             sent += 1;
             given += u64::from(said.refuses_stop());
             if said.code != Some(0) || said.denies() {
-                return Err(format!("a full disk holds the host up: {}", said.told()).into());
+                return Err(format!("a full disk blocks the host: {}", said.told()).into());
             }
         }
         let title = format!("Task {n}: {}", "long ".repeat(90));
@@ -91,7 +91,7 @@ pub(super) fn full_disk(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     ])
 }
 
-/// Leaves about `left` bytes free.
+/// Fills the disk except for about `left` bytes.
 fn fill(path: &Path, left: u64) -> Result<()> {
     let mut file = File::create(path)?;
     let page = vec![0; PAGE as usize];

@@ -1,4 +1,4 @@
-//! A hundred sessions of garbage beside a healthy one, and garbage wherever else we read.
+//! A hundred sessions of garbage beside a healthy one, and garbage in all other files that Steadfast reads.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ const SESSION: &str = "s-1";
 const SESSIONS: u64 = 100;
 const MEASURED: u64 = 15;
 
-/// Below this a busy machine is all that is measured.
+/// Below this time, only the load of the machine is measured.
 const FLOOR: Duration = Duration::from_millis(4);
 
 pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
@@ -38,7 +38,7 @@ pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
         }
     }
 
-    // Three tries: a machine with others on it has bad moments.
+    // Three attempts, because other load can disturb one.
     let mut beside = median(scene, "beside-0")?;
     for again in 1..3 {
         if beside <= clean.max(FLOOR) * 2 {
@@ -55,7 +55,7 @@ pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.run(&["task", "add", "Beside garbage"])?.ok()?;
     scene.as_agent(SESSION, &["task", "done", "1"])?.ok()?;
 
-    // A hook that lands in garbage of its own is silent, or makes something of it; it holds nobody up.
+    // A hook whose own session is garbage answers nothing or recovers. It does not block its host.
     for folder in fs::read_dir(state.join("sessions"))?.flatten().take(10) {
         let name = folder.file_name().to_string_lossy().into_owned();
         if name != SESSION {
@@ -64,7 +64,7 @@ pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
         }
     }
 
-    // Behind a marker that cannot be read a call that cannot be read does not pass; what is no tool call does.
+    // With an unreadable marker, an unreadable tool call is refused. Other events pass.
     fs::create_dir_all(state.join("gates"))?;
     rubbish(&state.join("gates/garbage"), rng)?;
     let unread = |event: &str| {
@@ -74,7 +74,7 @@ pub(super) fn garbage(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     };
     let said = unread("PreToolUse")?;
     if said.code != Some(0) || !said.denies() {
-        return Err(format!("a gate whose marker is garbage stands open: {}", said.told()).into());
+        return Err(format!("a gate with a garbage marker is open: {}", said.told()).into());
     }
     unread("PostToolUse")?.silent()?;
     unread("Stop")?.silent()?;
@@ -113,7 +113,7 @@ fn session(dir: &Path, rng: &mut SeededRng) -> io::Result<()> {
     Ok(())
 }
 
-/// Random bytes, almost a line, nothing, a folder, or a link to nowhere.
+/// Writes random bytes, almost a line, nothing, a folder, or a dangling link.
 fn rubbish(path: &Path, rng: &mut SeededRng) -> io::Result<()> {
     match rng.below(6) {
         0 => fs::write(path, ""),

@@ -1,4 +1,4 @@
-//! What must hold, whatever happened.
+//! The invariants that hold after every fault.
 
 use std::fs;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::Result;
 
 const WAIT: Duration = Duration::from_secs(2);
 
-/// No gap in the journal, and the snapshot is its fold.
+/// Checks that the journal has no gap and the snapshot is its fold.
 pub(super) fn session(files: &SessionFiles) -> Result<State> {
     compared(files, |state| state)
 }
 
-/// The same where an older version was at work, too: what it does not know it leaves out of the snapshot it writes. Nothing
-/// is refused by that which was not before, and the journal has it.
+/// The same after an older version has run, too. It drops unknown fields from its snapshot, but refuses nothing new,
+/// and the journal is complete.
 pub(super) fn session_of_two(files: &SessionFiles) -> Result<State> {
     compared(files, |state| State { goal: None, drift: Drift::default(), ..state })
 }
@@ -45,7 +45,7 @@ fn compared(files: &SessionFiles, known: fn(State) -> State) -> Result<State> {
     Ok(state)
 }
 
-/// How many times the journal says that a stop was refused, repeated answers included.
+/// Returns the number of refused stops in the journal, including repeated answers.
 pub(super) fn refusals_on_the_account(files: &SessionFiles) -> Result<u64> {
     let (_, lines) = read_lines(files.dir(), 0)?;
     let refused = lines.iter().filter(|line| match &line.entry {
@@ -63,7 +63,7 @@ pub(super) fn no_refusal_is_off_the_account(files: &SessionFiles, given: u64) ->
     Ok(())
 }
 
-/// The ledger is whole and has every task that a command said it added.
+/// Checks that the ledger is intact and contains every task that a command reported as added.
 pub(super) fn ledger(scene: &Scene, acknowledged: &[String]) -> Result<()> {
     let (place, path) = (scene.place(), scene.state().join("state.db"));
     let checked: String = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?.query_row(
@@ -86,7 +86,7 @@ pub(super) fn ledger(scene: &Scene, acknowledged: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Every journal line is in the ledger, once. Commands drain; one ran before.
+/// Checks that every journal line is in the ledger once. Commands drain the journal, and one has run before.
 pub(super) fn drained(scene: &Scene, state: &State) -> Result<()> {
     let ledger = Ledger::open_read_only(&scene.state())?.ok_or("the ledger is gone")?;
     let row = ledger.sessions()?.into_iter().find(|row| row.id == state.session);

@@ -1,4 +1,4 @@
-//! `kill -9` at any instant, of hooks and commands that run beside each other.
+//! `kill -9` at any instant, of hooks and commands that run in parallel.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ const SESSION: &str = "s-1";
 const BATCHES: u64 = 10;
 const AT_ONCE: u64 = 6;
 
-/// What a process was to do, as far as its answer counts.
+/// The work of a process whose answer counts.
 enum Doing {
     Stop,
     Add(String),
@@ -60,11 +60,11 @@ pub(super) fn kills(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     ])
 }
 
-/// One process from its start to its end. A quarter of them is left alone.
+/// Runs one process from start to end. A quarter of them is not killed.
 fn one(scene: &Scene, rng: &mut SeededRng, name: &str) -> Result<(Doing, Said)> {
     let (doing, mut process) = start(scene, rng, name)?;
     if rng.below(4) > 0 {
-        // From before the first instruction to after the last; a command takes longer than a hook.
+        // From before the first instruction to after the last one. A command takes longer than a hook.
         let longest = if rng.below(2) == 0 { 3_000 } else { 10_000 };
         thread::sleep(rng.micros(longest));
         process.kill();

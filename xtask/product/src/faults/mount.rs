@@ -1,4 +1,4 @@
-//! A small file system of its own for the state.
+//! A small separate file system for the state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,14 @@ impl Drop for Mount {
     fn drop(&mut self) {
         let unmounted = Command::new("umount").arg(&self.at).stderr(Stdio::null()).status();
         if !unmounted.is_ok_and(|status| status.success()) {
-            // Lazily: it goes when the last process of ours does.
+            // Lazily: the mount disappears with the last process that uses it.
             let _ = Command::new("umount").arg("-l").arg(&self.at).status();
         }
     }
 }
 
-/// Whether file systems can be mounted here. In CI that they cannot is a failure, unless `STEADFAST_NO_MOUNT` says why.
+/// Returns true if file systems can be mounted here. In CI a false is a failure, unless `STEADFAST_NO_MOUNT` has a
+/// reason.
 pub(super) fn is_allowed() -> Result<bool> {
     let probe = tempfile::Builder::new().prefix("steadfast-faults-").tempdir()?;
     let Err(error) = Mount::tmpfs(probe.path(), 64) else { return Ok(true) };

@@ -1,4 +1,4 @@
-//! The file system turns read-only in mid-session, as one with errors does, and back.
+//! The file system becomes read-only during a session, as after a disk error, and writable again.
 
 use super::mount::Mount;
 use super::rng::SeededRng;
@@ -17,7 +17,7 @@ pub(super) fn read_only(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     }
     let files = scene.session(SESSION);
     let before = inspect::session(&files)?;
-    // Made anew: `inspect` took the snapshot away, and the next event is to find one.
+    // `inspect` removed the snapshot. It is created again so that the next event finds one.
     if rng.below(2) == 0 {
         scene.tool(SESSION, "call-before")?.silent()?;
     }

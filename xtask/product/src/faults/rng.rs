@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use xtask::random::Random;
 
-/// Chance that is the same for the same fault and round: what goes wrong can be done again.
+/// Random numbers that are the same for the same fault and round, so that a failure can be repeated.
 pub(super) struct SeededRng(Random);
 
 impl SeededRng {
@@ -26,7 +26,7 @@ impl SeededRng {
         (0..count).map(|_| self.number().to_le_bytes()[0]).collect()
     }
 
-    /// A chance of its own for a thread.
+    /// Returns a separate generator for a thread.
     pub(super) fn fork(&mut self) -> Self {
         Self(Random::from_seed(self.number()))
     }

@@ -1,5 +1,5 @@
-//! `kill -9` of `steadfast run` and `steadfast resume` at any instant, alone or with all that works for it, as when a
-//! machine loses its power. Everything happens once, and nothing stays.
+//! `kill -9` of `steadfast run` and `steadfast resume` at any instant, alone or with all their processes, as in a power
+//! failure. Every step happens exactly once, and nothing is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,21 +17,21 @@ use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
-/// In one run, if it is not over before; then it is left alone.
+/// The limit of kills in one run. After that the run is not disturbed.
 pub(super) const KILLS: u64 = 10;
 
-/// From the first instruction to the first agent, about.
+/// The approximate time from the first instruction to the first agent.
 const BEGINNING: Duration = Duration::from_millis(400);
 
-/// A run that takes longer hangs.
+/// A run that takes longer is stuck.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How long a process that is being ended may take for it.
+/// The time limit for a process that is being ended.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 const RUN: [&str; 6] = ["run", "SPEC.md", "--host", "sim", "--max-iterations", "100000"];
 
-/// Four waves and more: two units of the second phase write the same file.
+/// At least four waves: two units of the second phase write the same file.
 const SPEC: &str = "\
 # Twelve things
 
@@ -93,7 +93,7 @@ const SPEC: &str = "\
   - depends on: 4.1, 4.2
 ";
 
-/// What a run comes to that nobody disturbs.
+/// The result of a run without kills.
 struct Undisturbed {
     tree: String,
     took: Duration,
@@ -118,7 +118,7 @@ pub(super) fn runner(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
         let moment = Moment::ALL[usize::try_from(rng.below(Moment::ALL.len() as u64))?];
         moment.wait(scene, rng, undisturbed.took / 6)?;
         process.kill();
-        // A lock stays where git is killed, too.
+        // A killed git also leaves its lock behind.
         let share = if moment == Moment::Lock { 2 } else { 4 };
         if rng.below(share) == 0
             && let Some(run) = last_run(scene)?
@@ -130,7 +130,7 @@ pub(super) fn runner(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
         match said.code {
             None => kills += 1,
             Some(0) => {}
-            Some(_) => return Err(format!("it should have gone on: {}", said.told()).into()),
+            Some(_) => return Err(format!("the run did not continue: {}", said.told()).into()),
         }
     };
     if kills == 0 {
@@ -142,16 +142,16 @@ pub(super) fn runner(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     Ok(vec![("kills", kills), ("of them with all processes", outages), ("starts", starts), ("units landed", landed)])
 }
 
-/// When it is killed: by chance hardly ever in the little time in which something is half done.
+/// The moment of a kill. Random times rarely hit the short moments in which a step is half done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moment {
     Beginning,
     Any,
-    /// When the run's branch moves.
+    /// The moment when the run's branch moves.
     Landing,
-    /// When git makes or removes a worktree.
+    /// The moment when git creates or removes a worktree.
     Worktree,
-    /// When git takes or gives back a lock.
+    /// The moment when git takes or releases a lock.
     Lock,
 }
 
@@ -195,7 +195,7 @@ fn names(mut paths: Vec<PathBuf>) -> Vec<Vec<u8>> {
     paths.into_iter().map(|path| path.into_os_string().into_encoded_bytes()).collect()
 }
 
-/// Once for all rounds: it is always the same.
+/// Computed once for all rounds, because it is always the same.
 fn undisturbed(scene: &Scene) -> Result<&'static Undisturbed> {
     static KNOWN: OnceLock<Undisturbed> = OnceLock::new();
     if let Some(known) = KNOWN.get() {
@@ -212,7 +212,7 @@ fn undisturbed(scene: &Scene) -> Result<&'static Undisturbed> {
     Ok(KNOWN.get_or_init(|| Undisturbed { tree, took }))
 }
 
-/// What the user has, and must have afterwards.
+/// The user's own files and branches, which must not change.
 #[derive(PartialEq, Debug)]
 struct Users {
     head: String,
@@ -245,8 +245,8 @@ fn last_run(scene: &Scene) -> Result<Option<Run>> {
     Ok(ledger.runs_of(&scene.place().worktree())?.into_iter().next())
 }
 
-/// No unit is lost and none has landed twice; every task has evidence; the files are what they are without a kill. How
-/// many landed.
+/// Checks that no unit is lost and none has landed twice, that every task has evidence, and that the files are the same
+/// as without a kill. Returns the number of landed units.
 fn everything_once(scene: &Scene, run: &Run, undisturbed: &Undisturbed) -> Result<u64> {
     if run.state != RunState::Complete {
         return Err(format!("run {} is {}", run.id, run.state.as_str()).into());
@@ -258,13 +258,13 @@ fn everything_once(scene: &Scene, run: &Run, undisturbed: &Undisturbed) -> Resul
     let landed: Vec<&str> = log.lines().filter(|line| !line.is_empty()).collect();
     let once: BTreeSet<&str> = landed.iter().copied().collect();
     let units = ledger.units(&run.id)?;
-    // The decisions of a phase are the runner's to write down, and nothing of them lands.
+    // The runner itself writes the decisions of a phase, and they do not land.
     let ids = units.iter().map(|unit| unit.unit.as_str());
     let wanted: BTreeSet<&str> = ids.filter(|unit| !unit.ends_with(".0")).collect();
     if landed.len() != once.len() || once != wanted {
         return Err(format!("landed: {landed:?}; wanted, each once: {wanted:?}").into());
     }
-    // Once, and again on the final tree where another unit changed its files.
+    // Once, and again on the final tree if another unit changed the task's files.
     for task in ledger.tasks(&run.plan)? {
         let passed = ledger.evidence_of(&run.plan, &task.id)?.iter().filter(|evidence| evidence.passed).count();
         if task.status != Status::Done || !(1..=2).contains(&passed) {
@@ -279,7 +279,7 @@ fn everything_once(scene: &Scene, run: &Run, undisturbed: &Undisturbed) -> Resul
     Ok(landed.len() as u64)
 }
 
-/// Neither worktree nor process nor branch nor lock, and the user's own is as it was.
+/// Checks that no worktree, process, branch or lock is left, and that the user's own data is unchanged.
 fn nothing_left(scene: &Scene, run: &Run, before: &Users) -> Result<()> {
     let until = Instant::now() + LAST_BREATH;
     while let Some(pid) = all_of(run).pop() {
@@ -310,7 +310,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// Git's, that is; ours are files that stay and are locked otherwise.
+/// Returns git's lock files. Steadfast's own lock files always exist and are locked in another way.
 fn locks(folder: &Path) -> Vec<PathBuf> {
     let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = files_in(folder).into_iter().partition(|path| path.is_dir());
     let own = folders.iter().filter(|path| !path.ends_with(".git/steadfast"));
@@ -318,7 +318,7 @@ fn locks(folder: &Path) -> Vec<PathBuf> {
     files.into_iter().filter(|path| path.extension().is_some_and(|end| end == "lock")).chain(below).collect()
 }
 
-/// What works for a run has its id in its environment.
+/// Returns all processes of a run. Each has the run's id in its environment.
 fn all_of(run: &Run) -> Vec<u32> {
     let mark = format!("STEADFAST_RUN_MARK={}", run.id);
     let has_mark = |pid: &u32| {
@@ -331,6 +331,6 @@ fn all_of(run: &Run) -> Vec<u32> {
 
 fn end_all_of(run: &Run) {
     let pids: Vec<String> = all_of(run).iter().map(u32::to_string).collect();
-    // Some are gone by then.
+    // Some may have ended already.
     let _ = Command::new("sh").args(["-c", "kill -9 \"$@\" 2>/dev/null", "sh"]).args(pids).status();
 }

@@ -13,27 +13,27 @@ use steadfast_store::{ConfigFiles, Place, SessionFiles};
 use crate::Result;
 use crate::process::run;
 
-/// A hook answers within a second; a busy machine gets some more.
+/// A hook answers within a second. A busy machine gets more time.
 const HOOK: Duration = Duration::from_secs(5);
 
 const COMMAND: Duration = Duration::from_secs(30);
 
-/// A repository and a home of their own, and the binary as a user has it.
+/// A separate repository and home, and the binary as a user has it.
 pub(super) struct Scene {
     dir: Arc<tempfile::TempDir>,
     binary: PathBuf,
 }
 
-/// What a process printed and how it ended.
+/// The output and the exit of a process.
 pub(super) struct Said {
-    /// None: it was killed.
+    /// `None`: the process was killed.
     pub(super) code: Option<i32>,
     pub(super) out: String,
     pub(super) err: String,
     pub(super) took: Duration,
 }
 
-/// A process that does not outlive its time.
+/// A process with a time limit.
 pub(super) struct Running {
     child: Child,
     started: Instant,
@@ -53,7 +53,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The same repository and home, for another version of the binary.
+    /// Returns the same repository and home, for another version of the binary.
     pub(super) fn beside(&self, version: &str, binary: &Path) -> Result<Self> {
         let folder = self.path("bin").join(version);
         fs::create_dir(&folder)?;
@@ -62,7 +62,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// What a human does first: `init`, and as many tasks.
+    /// Does a human's first steps: `init`, and this number of tasks.
     pub(super) fn init(&self, tasks: u32) -> Result<()> {
         self.run(&["init", "--host", "claude", "--yes"])?.ok()?;
         for n in 1..=tasks {
@@ -71,7 +71,7 @@ impl Scene {
         Ok(())
     }
 
-    /// `init` with tasks that session `session` works on.
+    /// Runs `init` and adds tasks that session `session` works on.
     pub(super) fn at_work(&self, session: &str, tasks: u32) -> Result<()> {
         self.init(tasks)?;
         self.prompt(session, "do the tasks")?.passes()?;
@@ -119,12 +119,12 @@ impl Scene {
         command
     }
 
-    /// Starts a command of a human that takes long.
+    /// Starts a human's command with a long time limit.
     pub(super) fn start_for(&self, limit: Duration, arguments: &[&str]) -> Result<Running> {
         Running::start(self.command().args(arguments), limit, arguments.join(" "))
     }
 
-    /// What git says.
+    /// Returns git's output.
     pub(super) fn git(&self, arguments: &[&str]) -> Result<String> {
         let output = Command::new("git").args(arguments).current_dir(self.root()).env("HOME", self.home()).output()?;
         if !output.status.success() {
@@ -200,7 +200,7 @@ impl Running {
         Ok(Self { child, started, limit, what })
     }
 
-    /// Writes everything and closes the pipe. One that was killed or has answered already does not read.
+    /// Writes everything and closes the pipe. A process that was killed or has answered does not read it.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.write(bytes);
         self.close();
@@ -216,12 +216,12 @@ impl Running {
         drop(self.child.stdin.take());
     }
 
-    /// Its own process and no other: the id is not given again before it was waited for.
+    /// Kills only its own process: the id is not reused before the process was waited for.
     pub(super) fn kill(&mut self) {
         let _ = self.child.kill();
     }
 
-    /// Waits. What it prints is less than a pipe holds.
+    /// Waits for the process. Its output is smaller than the buffer of a pipe.
     pub(super) fn end(mut self) -> Result<Said> {
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
@@ -241,7 +241,7 @@ impl Running {
             err: text(self.child.stderr.take())?,
             took,
         };
-        // 101 is a panic, and no status is a signal that nobody here sent when somebody looks at it.
+        // 101 is a panic. A missing status is an unexpected signal, if the caller checks it.
         if said.code == Some(101) || said.err.contains("panicked") {
             return Err(format!("`{}` panicked: {}", self.what, said.err).into());
         }
@@ -250,12 +250,12 @@ impl Running {
 }
 
 impl Said {
-    /// What a command that must succeed prints.
+    /// Returns the output of a command that must succeed.
     pub(super) fn ok(&self) -> Result<&str> {
         if self.code == Some(0) { Ok(&self.out) } else { Err(format!("a command failed: {}", self.told()).into()) }
     }
 
-    /// What a command that must fail says.
+    /// Returns the error of a command that must fail.
     pub(super) fn fails(&self) -> Result<&str> {
         match self.code {
             Some(1 | 2) => Ok(&self.err),
@@ -271,12 +271,12 @@ impl Said {
         self.out.contains("\"permissionDecision\":\"deny\"")
     }
 
-    /// A hook that does not hold the host up: it ends well and refuses nothing.
+    /// Checks that the hook does not block the host: it succeeds and refuses nothing.
     pub(super) fn passes(&self) -> Result<()> {
         if self.code == Some(0) && !self.refuses_stop() && !self.denies() {
             return Ok(());
         }
-        Err(format!("a hook holds its host up: {}", self.told()).into())
+        Err(format!("a hook blocks its host: {}", self.told()).into())
     }
 
     pub(super) fn silent(&self) -> Result<()> {
@@ -284,7 +284,7 @@ impl Said {
         if self.out.is_empty() { Ok(()) } else { Err(format!("a hook should be silent: {}", self.told()).into()) }
     }
 
-    /// A hook that answers as on any other day.
+    /// Checks that the hook refuses as usual.
     pub(super) fn refused(&self) -> Result<()> {
         if self.code == Some(0) && self.refuses_stop() {
             return Ok(());

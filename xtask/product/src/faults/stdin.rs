@@ -1,4 +1,4 @@
-//! Hosts that write slowly, close early, or never.
+//! Hosts that write slowly, close early, or never close.
 
 use std::thread;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;
 
-/// An answer within a second, on a machine that has other work.
+/// The limit for an answer: a second, and more on a busy machine.
 const BOUND: Duration = Duration::from_millis(2_000);
 
 pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
@@ -26,7 +26,7 @@ pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
 
     thread::scope(|scope| {
         let mut hosts = Vec::new();
-        // Byte by byte in 0.2 to 0.6 seconds: read to the end and answered.
+        // Byte by byte in 0.2 to 0.6 seconds: the hook reads to the end and answers.
         let (mut own, payload) = (rng.fork(), edit("slow"));
         hosts.push(scope.spawn(move || {
             tell(scene, "PreToolUse", move |hook| {
@@ -40,7 +40,7 @@ pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
             .silent()
             .map_err(|error| error.to_string())
         }));
-        // Closed somewhere in the middle: nothing was said, and with a closed gate about, not before a tool.
+        // Closed in the middle: the hook answers nothing. With a closed gate it denies tool calls.
         let (mut own, payload) = (rng.fork(), edit("early"));
         hosts.push(scope.spawn(move || {
             let cut = own.below(payload.len() as u64) as usize;
@@ -50,7 +50,7 @@ pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
             after.silent().map_err(|error| error.to_string())?;
             if said.denies() { Ok(()) } else { Err(format!("behind a closed gate: {}", said.told())) }
         }));
-        // Never closed, with all, some or none of the payload written.
+        // Never closed, after all, some or none of the payload.
         for event in ["PreToolUse", "PostToolUse", "Stop", "UserPromptSubmit"] {
             let (mut own, payload) = (rng.fork(), edit("never"));
             hosts.push(scope.spawn(move || {
@@ -80,7 +80,7 @@ pub(super) fn stdin(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     Ok(vec![("hosts", 7)])
 }
 
-/// A host that behaves as `behave` does. It keeps the pipe if it was not closed.
+/// Runs a hook with a host that behaves as `behave` does. The pipe stays open unless `behave` closes it.
 fn tell(scene: &Scene, event: &str, behave: impl FnOnce(&mut Running)) -> std::result::Result<Said, String> {
     let mut hook = scene.open_hook(event).map_err(|error| error.to_string())?;
     behave(&mut hook);

@@ -1,5 +1,6 @@
-//! Two builds at work on one state at once: an older one beside this one, then this one beside a newer one. All of them
-//! let the host work, no event and no task is lost, and who cannot read what the other wrote says so and leaves it alone.
+//! Two builds use one state at once: an older one beside this one, then this one beside a newer one. All of them let
+//! the host work, and no event and no task is lost. A build that cannot read the other's data reports that and leaves
+//! the data alone.
 
 use std::fs;
 use std::path::Path;
@@ -16,10 +17,10 @@ use crate::Result;
 const EVENTS: u64 = 12;
 const TASKS: u64 = 4;
 
-/// What one version did.
+/// The work of one version.
 #[derive(Default)]
 struct Done {
-    /// Titles of tasks that a command said it added.
+    /// The titles of tasks that a command reported as added.
     tasks: Vec<String>,
     refused: u64,
 }
@@ -49,7 +50,7 @@ pub(super) fn two_versions(scene: &Scene, rng: &mut SeededRng) -> Result<Figures
     ])
 }
 
-/// Both send events of their session and add tasks, each at its own pace.
+/// Both versions send events of their session and add tasks, each at its own pace.
 fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], rng: &mut SeededRng) -> Result<Done> {
     let works = |scene: &Scene, session: &str, mut rng: SeededRng| -> Result<Done> {
         let version = version_of(scene);
@@ -87,7 +88,7 @@ impl Done {
         self.refused += other.refused;
     }
 
-    /// A task was added, or the command says that another version is needed for it.
+    /// Records an added task, or accepts the message that another version is needed for it.
     fn took(&mut self, said: Said, title: String) -> Result<()> {
         match said.code {
             Some(0) => self.tasks.push(title),
@@ -98,14 +99,15 @@ impl Done {
     }
 }
 
-/// Its folder is named after it.
+/// The version's folder has its name.
 fn version_of(scene: &Scene) -> String {
     let binary = scene.binary();
     let folder = binary.parent().and_then(Path::file_name).unwrap_or_default();
     folder.to_string_lossy().replace("bin", "this")
 }
 
-/// What the older one set up and what both wrote is whole to this one; the older one still lets its host work.
+/// Checks that this version can read the older one's setup and all data, and that the older one still lets its host
+/// work.
 fn of_older(older: &Scene, scene: &Scene, events: u64, done: &Done) -> Result<()> {
     scene.run(&["status"])?.ok()?;
     let state = inspect::session_of_two(&scene.session("s-1"))?;
@@ -117,12 +119,12 @@ fn of_older(older: &Scene, scene: &Scene, events: u64, done: &Done) -> Result<()
     scene.stop("s-1")?.refused()?;
     let said = older.stop("s-1")?;
     if said.code != Some(0) {
-        return Err(format!("this version holds up the host of an older one: {}", said.told()).into());
+        return Err(format!("this version blocks the host of an older one: {}", said.told()).into());
     }
     behind_a_gate(older, scene)
 }
 
-/// An older one that knows of no gates denies behind one, whatever the call.
+/// Checks that an older version without gates denies every call behind a closed gate.
 fn behind_a_gate(older: &Scene, scene: &Scene) -> Result<()> {
     scene.as_agent("s-1", &["plan", "lock"])?.ok()?;
     let said = older.tool("s-1", "behind-a-gate")?;
@@ -133,7 +135,7 @@ fn behind_a_gate(older: &Scene, scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// The ledger is the newer one's by now, and so is its session; what this one wrote is whole to the newer one.
+/// Checks that the newer version can read this one's data. The ledger and the session now have the newer format.
 fn of_newer(scene: &Scene, newer: &Scene, events: u64, done: &Done) -> Result<()> {
     for command in [&["status"][..], &["task", "list"], &["task", "done", "1"]] {
         let said = scene.run(command)?;
@@ -149,7 +151,7 @@ fn of_newer(scene: &Scene, newer: &Scene, events: u64, done: &Done) -> Result<()
     if both() != before {
         return Err("the files of a newer version's session were written".into());
     }
-    // From the slice, which the newer one wrote.
+    // From the slice that the newer version wrote.
     scene.stop("s-1")?.refused()?;
     let state = inspect::session(&scene.session("s-1"))?;
     let told: Value = serde_json::from_str(newer.run(&["status", "--json"])?.ok()?)?;

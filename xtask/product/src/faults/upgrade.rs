@@ -12,13 +12,13 @@ use crate::Result;
 
 const UPGRADES: u64 = 6;
 const LOOPS: u64 = 2;
-/// At least so many of each loop, however quick the upgrades are.
+/// The least number of events in each loop, however fast the upgrades are.
 const EVENTS: u64 = 15;
 
 pub(super) fn upgrade(scene: &Scene, rng: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let before = inspect::session(&scene.session("s-1"))?.tool_calls;
-    // Written before anything runs: a binary that is open for writing in one thread cannot be started by another.
+    // Written before any process starts: a thread cannot start a binary that another one has open for writing.
     for n in 0..UPGRADES {
         let next = scene.path(&format!("bin/next-{n}"));
         fs::copy(scene.binary(), &next)?;

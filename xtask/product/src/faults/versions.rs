@@ -1,4 +1,4 @@
-//! Other versions of the binary, built beside this one: an earlier commit, and this source with the next formats.
+//! Other versions of the binary: an earlier commit, and this source with the next formats.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,20 +9,19 @@ use std::sync::OnceLock;
 use crate::Result;
 use crate::process::{cargo, root, run, target, triple};
 
-/// The first commit that builds by itself. What it wrote must always be read, and it must not be hurt by what is written
-/// today.
+/// The first commit that builds by itself. Every version must read its data, and it must not fail on today's data.
 const OLDER: &str = "b9a892ffcfd0eaf9e2a98e82cb9679700d66042c";
 
 const STATE: &str = "crates/steadfast-model/src/state.rs";
 const MIGRATIONS: &str = "crates/steadfast-store/src/ledger/migration.rs";
 
 pub(super) struct Versions {
-    /// None: its commit is not in this clone, and that was said.
+    /// `None`: this clone does not have its commit, and a skip was recorded.
     pub(super) older: Option<PathBuf>,
     pub(super) newer: PathBuf,
 }
 
-/// Builds them once; what is built already is not built again.
+/// Builds them once. An existing build is used again.
 pub(super) fn versions() -> Result<&'static Versions> {
     static BUILT: OnceLock<std::result::Result<Versions, String>> = OnceLock::new();
     let build = || -> Result<Versions> { Ok(Versions { older: older()?, newer: newer()? }) };
@@ -45,7 +44,7 @@ fn older() -> Result<Option<PathBuf>> {
     }
     let source = folder().join("older");
     if !source.exists() {
-        // In one step: half a source is none.
+        // In one step, because a partial source must never exist.
         fs::create_dir_all(folder())?;
         let draft = tempfile::tempdir_in(folder())?;
         let archive = draft.path().join("source.tar");
@@ -58,7 +57,7 @@ fn older() -> Result<Option<PathBuf>> {
     build(&source).map(Some)
 }
 
-/// This source as it is, committed or not, with a state and a ledger that this version does not know.
+/// Builds the current source, committed or not, with newer versions of state and ledger.
 fn newer() -> Result<PathBuf> {
     let source = folder().join("newer");
     let listed = git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
@@ -72,7 +71,7 @@ fn newer() -> Result<PathBuf> {
             _ => bytes,
         };
         let path = source.join(name);
-        // Cargo builds anew what was written anew.
+        // Cargo rebuilds files that are written again.
         if !fs::read(&path).is_ok_and(|before| before == bytes) {
             fs::create_dir_all(path.parent().unwrap_or(&source))?;
             fs::write(path, bytes)?;
@@ -82,7 +81,7 @@ fn newer() -> Result<PathBuf> {
     build(&source)
 }
 
-/// Removes what was in the source an earlier time and is not any more.
+/// Removes source files that no longer exist.
 fn drop_others(source: &Path, folder: &Path, names: &BTreeSet<&str>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -95,14 +94,14 @@ fn drop_others(source: &Path, folder: &Path, names: &BTreeSet<&str>) -> Result<(
     Ok(())
 }
 
-/// A state of the next version: also that of a session in which nothing of the newer versions happened.
+/// Raises the version of the state, also for sessions without new features.
 fn next_state(text: &str) -> Result<String> {
     const PLAIN: &str = "const PLAIN: u32 = 1;";
     let next = count_up(text, "pub const STATE_VERSION: u32 = ", ";").filter(|text| text.contains(PLAIN));
     next.map(|text| text.replace(PLAIN, "const PLAIN: u32 = STATE_VERSION;")).ok_or_else(|| changed(STATE))
 }
 
-/// One migration more.
+/// Adds a migration.
 fn next_ledger(text: &str) -> Result<String> {
     let more = || {
         let text = count_up(text, "MIGRATIONS: [&str; ", "]")?;
@@ -114,7 +113,7 @@ fn next_ledger(text: &str) -> Result<String> {
     more().ok_or_else(|| changed(MIGRATIONS))
 }
 
-/// The text with the number that stands between two others one higher.
+/// Returns the text with the number between two texts increased by one.
 fn count_up(text: &str, before: &str, after: &str) -> Option<String> {
     let start = text.find(before)? + before.len();
     let end = start + text[start..].find(after)?;
@@ -126,7 +125,7 @@ fn changed(path: &str) -> Box<dyn std::error::Error> {
     format!("`{path}` is not written as it was: `xtask/src/faults/versions.rs` looks for its version there").into()
 }
 
-/// Each in a target folder of its own: cargo takes the same crates of two workspaces for one.
+/// Builds in a separate target folder, because cargo confuses equal crates of two workspaces.
 fn build(source: &Path) -> Result<PathBuf> {
     let name = source.file_name().unwrap_or_default();
     eprintln!("building the {} version", name.display());

@@ -86,7 +86,7 @@ impl Closed<'_> {
 
     /// Returns who could have written since the previous check.
     fn writer(&self) -> Writer {
-        let called = self.known.is_some_and(GateState::is_agents);
+        let called = self.known.is_some_and(GateState::agent_may_write);
         match (&self.facts.running, self.known) {
             (Fact::Known(true), _) => Writer::Agent,
             _ if called => Writer::Agent,

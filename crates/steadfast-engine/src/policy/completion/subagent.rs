@@ -11,7 +11,7 @@ use super::{Judgement, owned_plan};
 
 pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
     let Some(agent) = &event.agent else { return Judgement::default() };
-    let Some(held) = state.held_by(&agent.id) else { return Judgement::default() };
+    let Some(held) = state.tasks_of(&agent.id) else { return Judgement::default() };
     let Some(plan) = owned_plan(state, facts) else { return Judgement::default() };
     let rules = &state.rules.stop;
     let let_go = event.planning || state.interrupted || state.stop.capped;

@@ -110,7 +110,7 @@ fn what_is_followed_goes_to_the_ledger_as_the_sessions_own_plan() {
             gone: Vec::new(),
         }]
     );
-    assert!(!decision.effects[0].is_ledgers(), "a tool event never opens the ledger");
+    assert!(!decision.effects[0].is_applied_by_ledger(), "a tool event never opens the ledger");
 }
 
 #[test]

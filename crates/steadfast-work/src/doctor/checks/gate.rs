@@ -102,7 +102,7 @@ pub(super) fn seal_broken(here: &Installation) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (standing, looked) in looked(here) {
         if let Some(message) = looked.line() {
-            findings.push(if standing.is_agents() {
+            findings.push(if standing.agent_may_write() {
                 let hint = "a program that an agent started may have changed it; `steadfast doctor --fix` restores \
                             it and keeps \
                             a copy of the current content";
@@ -125,7 +125,7 @@ pub(super) fn seal_broken(here: &Installation) -> Vec<Diagnostic> {
 fn put_back(here: &Installation) -> Result<String, FixError> {
     let (mut restored, mut kept, mut failed) = (0, Vec::new(), Vec::new());
     for _ in 0..LOOKS {
-        let agents = looked(here).filter(|(standing, looked)| standing.is_agents() && !looked.breaks.is_empty());
+        let agents = looked(here).filter(|(standing, looked)| standing.agent_may_write() && !looked.breaks.is_empty());
         let agents: Vec<_> = agents.collect();
         if agents.is_empty() || !failed.is_empty() {
             break;

@@ -79,7 +79,7 @@ fn a_claim_that_cannot_be_left_is_logged_and_holds_nobody_up() {
     let call = json!({"tool_name": "Bash", "tool_use_id": "c-1", "tool_input": {"command": "steadfast task done 1"}});
     assert_eq!(sandbox.hook("PreToolUse", "s-1", call), "");
     let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
-    assert!(log.contains(" session s-1: who is behind a call was not left for it: File exists"), "{log}");
+    assert!(log.contains(" session s-1: cannot store the claim of a call: File exists"), "{log}");
 }
 
 #[test]

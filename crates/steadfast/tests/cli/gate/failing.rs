@@ -329,9 +329,9 @@ fn a_message_that_approves_what_is_not_there_is_written_down() {
     fs::remove_file(&file).unwrap();
     typed(&sandbox, &prompt, home.to_str().unwrap());
     insta::assert_snapshot!(logged(&sandbox), @r"
-    session me: the human's yes was not carried out: the approval key cannot be found: the user's state folder is unknown
-    session me: the human's yes was not carried out: the draft with the hash `HASH8` was changed after it was proposed
-    session me: the human's yes was not carried out: there is no draft with the hash `HASH8`
+    session me: cannot carry out the human's approval: the approval key cannot be found: the user's state folder is unknown
+    session me: cannot carry out the human's approval: the draft with the hash `HASH8` was changed after it was proposed
+    session me: cannot carry out the human's approval: there is no draft with the hash `HASH8`
     ");
     assert_eq!(sandbox.gate().1, "locked");
 }
@@ -353,7 +353,7 @@ fn a_gate_that_plan_mode_cannot_mark_is_written_down_and_closed_all_the_same() {
     let Some(output) = sandbox.elsewhere(&script, &hook) else { return };
     assert!(output.status.success(), "{output:?}");
     insta::assert_snapshot!(logged(&sandbox), @r"
-    session me: the plan gate is closed without its marker and its seal: Read-only file system (os error 30)
+    session me: the plan gate is closed, but its marker and its seal were not written: Read-only file system (os error 30)
     ");
     assert!(sandbox.write_tool("me", ".tdd-progress.md").contains("\"deny\""));
 }
