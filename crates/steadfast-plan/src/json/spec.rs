@@ -39,7 +39,7 @@ pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> 
                 reader.array(value, "`phases`").iter().filter_map(|phase| read_phase(phase, reader)).collect();
         }
         None => {
-            reader.missing(&members, "the spec", "phases", "put the tasks into phases: `\"phases\": [{\"id\": …}]`")
+            reader.missing(&members, "the spec", "phases", "put the tasks into phases: `\"phases\": [{\"id\": …}]`");
         }
     }
     Some(draft)
