@@ -189,7 +189,7 @@ impl World for SessionCheckout<'_> {
             && (begins || matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)))
             && let Err(error) = settle_checkout(self.place, *at)
         {
-            self.log(*at, &format!("what belongs to this checkout was not brought along: {error}"));
+            self.log(*at, &format!("the state of this moved checkout was not moved along: {error}"));
         }
         if begins {
             drain_all(self.place, *at);

@@ -104,7 +104,7 @@ impl ReviewBrief {
 
     fn opening(&self, expert: Expert) -> String {
         format!(
-            "{OPENING} you look at one change, in this checkout of it. You look for {}.\nWhat it is for: {}",
+            "{OPENING} you look at one change, in this checkout of it. You look for: {}.\nPurpose of the change: {}",
             expert.looks_for(),
             self.goal
         )
@@ -115,8 +115,8 @@ impl ReviewBrief {
         for (what, lines) in [
             ("It is done when", &self.criteria),
             ("These commands have to pass at the end", &self.checks),
-            ("What must not happen", &self.must_nots),
-            ("Where changes are allowed", &self.scope),
+            ("Must not happen", &self.must_nots),
+            ("Changes are allowed in", &self.scope),
         ] {
             if !lines.is_empty() {
                 let _ = write!(text, "\n\n{what}:");
@@ -187,8 +187,8 @@ mod tests {
         for part in [
             "+two",
             "a wrong code is refused",
-            "What must not happen:\n- do not touch the schema\n\n",
-            "Where changes are allowed:\n- Only touch src/a.rs\n",
+            "Must not happen:\n- do not touch the schema\n\n",
+            "Changes are allowed in:\n- Only touch src/a.rs\n",
             "It is not executed, so look at it:\n- The page looks right\n",
             "- `make test`\n",
             "src/a.rs:2 it never ends",

@@ -47,17 +47,13 @@ impl Expert {
 
     pub(super) fn looks_for(self) -> &'static str {
         match self {
-            Self::Correctness => {
-                "what the change does wrong: cases it misses, errors it swallows, state it leaves half done"
-            }
-            Self::Security => "how it could be misused: untrusted input, secrets, permissions, injection",
-            Self::Data => "what happens to data that exists: migrations, formats, lost or doubled records, undo",
-            Self::Interface => "what its users see: names, texts, defaults, and what breaks for current users",
-            Self::Delivery => {
-                "what building and shipping it requires: dependencies, versions, build, CI, configuration"
-            }
-            Self::Tests => "whether the tests would fail if the change were wrong, and what no test covers",
-            Self::Simplicity => "what could be removed or written more plainly, and what is duplicated",
+            Self::Correctness => "faults of the change: missed cases, swallowed errors, state left half done",
+            Self::Security => "possible misuse: untrusted input, secrets, permissions, injection",
+            Self::Data => "effects on existing data: migrations, formats, lost or doubled records, undo",
+            Self::Interface => "effects on users: names, texts, defaults, and breakage for current users",
+            Self::Delivery => "requirements of build and release: dependencies, versions, build, CI, configuration",
+            Self::Tests => "tests that would pass with a wrong change, and code without tests",
+            Self::Simplicity => "needless code, code that could be plainer, and duplicates",
         }
     }
 

@@ -18,7 +18,7 @@ impl Explanation {
         parts.extend(self.tasks());
         parts.push(self.said());
         parts.push(section("Since then", &self.happened(now)));
-        parts.push(section("What to do next", &self.next()));
+        parts.push(section("Next steps", &self.next()));
         parts.join("\n\n")
     }
 

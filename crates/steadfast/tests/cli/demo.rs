@@ -33,7 +33,7 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
 
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains('\x1b'), "{said}");
-    assert_eq!(said.matches("refuses. What the agent gets:").count(), 5, "{said}");
+    assert_eq!(said.matches("refuses. The agent gets:").count(), 5, "{said}");
     assert_eq!(
         said.matches("| The plan is not approved. `NEXT.md` cannot be written until a human").count(),
         2,

@@ -86,7 +86,7 @@ fn a_refused_stop_is_told_with_what_was_known_and_what_to_do() {
       nothing yet
       now: 0 of 2 tasks done, 2 open, 0 blocked
 
-    What to do next:
+    Next steps:
       `steadfast task list` shows all tasks.
       `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
@@ -112,7 +112,7 @@ fn what_happened_since_is_told() {
       the session ended (exit), [ago]
       now: 2 of 2 tasks done, 0 open, 0 blocked
 
-    What to do next:
+    Next steps:
       `steadfast task list` shows all tasks.
       No task is open any more, so the session may stop.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
@@ -158,7 +158,7 @@ fn a_refusal_that_was_only_observed_or_advised_says_so() {
       nothing yet
       now: 0 of 2 tasks done, 2 open, 0 blocked
 
-    What to do next:
+    Next steps:
       `steadfast task list` shows all tasks.
       `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
@@ -208,7 +208,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
       nothing yet
       now: 0 of 2 tasks done, 2 open, 0 blocked
 
-    What to do next:
+    Next steps:
       `steadfast task list` shows all tasks.
       `steadfast task done 1` closes 1; `steadfast task block 1 --why REASON` sets it aside.
       The next prompt to the session arms the stop gate again.
@@ -239,7 +239,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
       nothing yet
       now: 1 of 2 tasks done, 0 open, 1 blocked
 
-    What to do next:
+    Next steps:
       `steadfast task list` shows why each is blocked.
       `steadfast task unblock ID` makes one open again; only a human can run it.
     ");
@@ -277,7 +277,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
     Since then:
       nothing yet
 
-    What to do next:
+    Next steps:
       `steadfast status` shows whether the tasks can be read now.
       `steadfast log --problems` shows other failures of hooks.
     ");
@@ -300,7 +300,7 @@ fn a_refused_tool_call_is_named() {
     Since then:
       nothing yet
 
-    What to do next:
+    Next steps:
       `steadfast log --session s-1` shows what came before.
       `steadfast config show` shows the modes and limits in effect, and where they are set.
     ");
@@ -361,8 +361,8 @@ fn a_refusal_that_a_block_has_settled_says_who_can_go_on() {
     sandbox.ok(&["task", "done", "1"]);
     sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]);
     let said = why(&sandbox, &[]);
-    insta::assert_snapshot!(said[said.find("What to do next").unwrap()..], @r"
-    What to do next:
+    insta::assert_snapshot!(said[said.find("Next steps").unwrap()..], @r"
+    Next steps:
       `steadfast task list` shows all tasks.
       The other tasks are blocked, so the session may stop.
       `steadfast task unblock ID` makes one open again; only a human can run it.

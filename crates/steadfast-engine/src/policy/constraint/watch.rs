@@ -61,8 +61,8 @@ pub(super) fn end(state: &State, call: &ToolCall, facts: &Facts) -> Judgement {
     Judgement {
         verdict: Verdict::Note(format!("You said: \"{said}\". {what} while `{line}` ran. {doubt}")),
         aside: Some(format!(
-            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If this call did it, say so. Whether to \
-             undo it is the human's decision."
+            "The human said: \"{said}\". {what} while `{line}` ran. {doubt} If this call did it, say so. The \
+             human decides whether to undo it."
         )),
         changes,
         ..Judgement::default()

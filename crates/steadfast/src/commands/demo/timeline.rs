@@ -100,7 +100,7 @@ impl Timeline {
             Scene::Tried { what } => self.entry(at, Actor::Agent, &[plain(&format!("wants to {what}"))]),
             Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("asks: may the agent stop?")]),
             Scene::Refused { reason } => {
-                let heading = Part { style: REFUSAL, mark: "", text: "refuses. What the agent gets:" };
+                let heading = Part { style: REFUSAL, mark: "", text: "refuses. The agent gets:" };
                 self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, reason)])
             }
             Scene::Released { release } => {
