@@ -3,6 +3,8 @@
 mod comments;
 mod count;
 mod document;
+#[cfg(test)]
+mod plain;
 mod reader;
 mod sample;
 

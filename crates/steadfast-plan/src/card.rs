@@ -1,25 +1,25 @@
-//! What stands at the end of a loop that passed its gate.
+//! The completion card that a loop prints when it passes its gate.
 
 use steadfast_text::one_line;
 
-/// Only what has a source: nothing in it is an estimate.
+/// The facts on the card. Each one was recorded; none is an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
     /// Ids and titles of the tasks, in their order.
     pub tasks: Vec<(String, String)>,
-    /// The ids of those that a human closed without a check.
+    /// Ids of the tasks that a human closed without a check.
     pub forced: Vec<String>,
-    /// What showed it, in a few words: `execution output`.
+    /// The kind of evidence, in a few words: `execution output`.
     pub verified: String,
     pub done: usize,
     pub all: usize,
-    /// Anything else that was counted, with its label: `Reviews`, `2 rounds`.
+    /// Further facts, each with its label: `Reviews`, `2 rounds`.
     pub facts: Vec<(String, String)>,
-    /// What somebody left open, knowing it: findings that were waived or put off.
+    /// Findings that were left open on purpose: waived or deferred.
     pub risks: Vec<String>,
 }
 
-/// Inside of the frame, its margins not counted.
+/// Width inside the frame, without the margins.
 const NARROWEST: usize = 35;
 const WIDEST: usize = 76;
 
@@ -27,11 +27,11 @@ impl Card {
     pub fn render(&self) -> String {
         let head = match self.forced.len() {
             0 => "All tasks verified:".to_owned(),
-            forced => format!("All tasks closed, {forced} of {} on a human's word:", self.tasks.len()),
+            forced => format!("All tasks closed, {forced} of {} by a human without a check:", self.tasks.len()),
         };
         let mut text = format!("<loop-complete>\n{head}\n");
         for (id, title) in &self.tasks {
-            let word = if self.forced.contains(id) { " (on a human's word)" } else { "" };
+            let word = if self.forced.contains(id) { " (closed by a human without a check)" } else { "" };
             text += &format!("- {id}: ✓ {}{word}\n", one_line(title));
         }
         text.push('\n');
@@ -63,7 +63,7 @@ impl Card {
     }
 }
 
-/// In lines that fit, those after the first with a margin.
+/// Wraps the text to the widest line. Lines after the first are indented by the margin.
 fn folded(margin: &str, text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -76,7 +76,7 @@ fn folded(margin: &str, text: &str) -> Vec<String> {
         line.push_str(word);
     }
     lines.push(line);
-    // A word without an end is cut: the frame holds.
+    // A word longer than a line is cut, or it would break the frame.
     lines.into_iter().map(|line| line.chars().take(WIDEST).collect()).collect()
 }
 
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn what_a_human_closed_without_a_check_is_not_called_verified() {
         let said = Card { forced: vec!["1.2".into()], ..card() }.render();
-        let expected = "<loop-complete>\nAll tasks closed, 1 of 2 on a human's word:\n- 1.1: ✓ Make codes\n- 1.2: ✓ Send \
-                        them (on a human's word)\n";
+        let expected = "<loop-complete>\nAll tasks closed, 1 of 2 by a human without a check:\n- 1.1: ✓ Make codes\n- 1.2: ✓ Send \
+                        them (closed by a human without a check)\n";
         assert!(said.starts_with(expected), "{said}");
     }
 

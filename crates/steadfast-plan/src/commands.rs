@@ -8,13 +8,13 @@ use crate::problem::{Code, Findings};
 
 const PREFIX: &str = "$verification_commands.";
 
-/// References inside references.
+/// The maximum depth of references inside references.
 const DEEPEST: usize = 8;
 
-/// No check is longer, so no reference is followed past this.
+/// The maximum length of a filled-in command, in bytes. No real check is longer.
 const LONGEST: usize = 1 << 16;
 
-/// The commands by their names, with the references in them filled in.
+/// Commands by name, with their references filled in.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
     by_name: BTreeMap<String, String>,
@@ -28,8 +28,13 @@ impl Commands {
         for (name, command) in &draft.commands {
             let mut path = Vec::new();
             let filled = follow(name.as_str(), &raw, &mut path).unwrap_or_else(|circle| {
-                let message = format!("the command `{}` is made of itself: {}", name.as_str(), circle.join(" → "));
-                findings.add(Code::CircularCommand, &command.span, message, "write one of them out");
+                let message = format!("the command `{}` refers to itself: {}", name.as_str(), circle.join(" → "));
+                findings.add(
+                    Code::CircularCommand,
+                    &command.span,
+                    message,
+                    "replace one of these references with the command itself",
+                );
                 command.value.clone()
             });
             commands.by_name.insert(name.value.clone(), filled);
@@ -45,7 +50,7 @@ impl Commands {
         self.by_name.get(name).map(String::as_str)
     }
 
-    /// A command with its references filled in. An unknown one stays; it is an error already.
+    /// Fills in the references of a command. Unknown references stay; `check` reports them.
     pub(crate) fn fill(&self, command: &str) -> String {
         replace(command, |name| self.by_name.get(name).cloned())
     }
@@ -56,19 +61,19 @@ impl Commands {
                 continue;
             }
             let help = match nearest(name, self.by_name.keys().map(String::as_str)) {
-                Some(near) => format!("`{PREFIX}{near}` is there"),
+                Some(near) => format!("did you mean `{PREFIX}{near}`?"),
                 None if self.by_name.is_empty() => {
-                    "write the command out, or give the spec `verification_commands`".to_owned()
+                    "write the command itself, or add `verification_commands` to the spec".to_owned()
                 }
                 None => "add it to `verification_commands`".to_owned(),
             };
-            let message = format!("there is no verification command `{name}`");
+            let message = format!("unknown verification command `{name}`");
             findings.add(Code::UnknownCommand, &command.span, message, help);
         }
     }
 }
 
-/// A named command with all references in it followed. `Err`: the circle they make.
+/// Fills in all references of a named command. `Err`: the cycle that they make.
 fn follow<'a>(
     name: &'a str,
     raw: &BTreeMap<&'a str, &'a Text>,
@@ -79,7 +84,7 @@ fn follow<'a>(
         return Err(circle.collect());
     }
     let Some(command) = raw.get(name) else { return Ok(format!("{PREFIX}{name}")) };
-    // Twice itself, twice that, and so on: deep enough is too long.
+    // Each level may double the length, so the depth is limited.
     if path.len() > DEEPEST {
         return Ok(format!("{PREFIX}{name}"));
     }
@@ -93,7 +98,7 @@ fn follow<'a>(
     circle.map_or(Ok(filled), Err)
 }
 
-/// The names that are referred to, and where.
+/// Returns the names of the references, with their positions.
 fn references(command: &str) -> impl Iterator<Item = (&str, Span)> {
     command.match_indices(PREFIX).map(|(start, _)| {
         let rest = &command[start + PREFIX.len()..];

@@ -4,10 +4,10 @@ use steadfast_model::Status;
 
 pub(crate) use steadfast_words::blocks::Text;
 
-/// Where something stands in the text, in bytes.
+/// A range of the text, in bytes.
 pub(crate) type Span = Range<usize>;
 
-/// A spec as it was written, whatever it was written in.
+/// A spec or a list as its author wrote it, in any format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) feature: String,
@@ -15,14 +15,14 @@ pub(crate) struct Draft {
     pub(crate) constraints: Vec<String>,
     pub(crate) criteria: Vec<String>,
     pub(crate) promise: Option<String>,
-    /// The verification commands, by their names.
+    /// Verification commands by name.
     pub(crate) commands: Vec<(Text, Text)>,
     pub(crate) phases: Vec<DraftPhase>,
-    /// Phases only group: no decisions come before them, and none waits for another unless it says so.
+    /// Phases only group tasks: they have no decision task, and depend on each other only where the text says so.
     pub(crate) only_groups: bool,
-    /// Where lines begin that might be meant as tasks, and are none.
+    /// Starts of lines that may be meant as tasks but were not read as tasks.
     pub(crate) unread: Vec<usize>,
-    /// All of it.
+    /// The whole text.
     pub(crate) span: Span,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct Draft {
 pub(crate) struct DraftPhase {
     pub(crate) id: Text,
     pub(crate) name: String,
-    /// The phases it waits for; `None` is the one before it.
+    /// The phases it depends on. `None`: the phase before it.
     pub(crate) after: Option<Vec<Text>>,
     pub(crate) tasks: Vec<DraftTask>,
-    /// What is done once for each item.
+    /// Tasks that are repeated for each item.
     pub(crate) each: Option<Each>,
 }
 
@@ -54,13 +54,13 @@ pub(crate) struct DraftTask {
     pub(crate) command: Option<Text>,
     pub(crate) criteria: Vec<String>,
     pub(crate) after: Vec<Text>,
-    /// How long it takes, in milliseconds.
+    /// The author's estimate, in milliseconds.
     pub(crate) estimate: Option<u64>,
-    /// How its author says that it stands, where that is said.
-    pub(crate) standing: Option<DraftStatus>,
+    /// The status that the author wrote, if any.
+    pub(crate) status: Option<DraftStatus>,
 }
 
-/// A status that was written down, and why.
+/// A status as the author wrote it, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DraftStatus {
     pub(crate) status: Status,
@@ -82,7 +82,7 @@ impl DraftTask {
         Self { id, title, ..Self::default() }
     }
 
-    /// Adds a line to what is known of it.
+    /// Adds a line to the notes.
     pub(crate) fn note(&mut self, line: &str, at: &Text) {
         match &mut self.notes {
             Some(notes) => {
@@ -93,7 +93,7 @@ impl DraftTask {
         }
     }
 
-    /// What its author expects to see, in one text.
+    /// Returns the success criteria as one text.
     pub(crate) fn criteria(&self) -> Option<String> {
         (!self.criteria.is_empty()).then(|| self.criteria.join("; "))
     }
@@ -104,13 +104,13 @@ impl DraftPhase {
         Self { id, name: name.into(), tasks, ..Self::default() }
     }
 
-    /// All that was authored for it, the tasks of its loop once.
+    /// Returns all authored tasks; those of a loop are counted once.
     pub(crate) fn authored(&self) -> impl Iterator<Item = &DraftTask> {
         self.tasks.iter().chain(self.each.iter().flat_map(|each| &each.tasks))
     }
 }
 
-/// The text inside of `<promise>…</promise>`, if it is written as a tag.
+/// Returns the text of a promise, without the tag around it if there is one.
 pub(crate) fn promise(text: &str) -> Option<String> {
     let text = text.trim();
     let inner = text

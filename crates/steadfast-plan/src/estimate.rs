@@ -1,15 +1,15 @@
-//! How long an author thinks a task takes, in milliseconds. It decides which unit starts first, and nothing else.
+//! The author's estimates of tasks, in milliseconds. They only decide which unit starts first.
 
 use crate::draft::{DraftTask, Text};
 use crate::problem::{Code, Findings};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
-/// Of work.
+/// One working day.
 const DAY: u64 = 8 * HOUR;
-/// What a point is worth, and a small task takes.
+/// The length of a story point, and of a small task.
 const POINT: u64 = 30 * MINUTE;
-/// Whatever is longer counts the same.
+/// Longer estimates are cut to this.
 const MOST: u64 = 100 * DAY;
 
 /// Sizes in words. Only their order matters.
@@ -27,15 +27,15 @@ const SIZES: [(&str, u64); 11] = [
     ("xxl", 16 * POINT),
 ];
 
-/// What stands before a length in a title: `(5 min)` may be about the work itself, `(~5 min)` is not.
+/// Words before a length in a title. `(5 min)` may be about the work itself, `(~5 min)` is an estimate.
 const ABOUT: [&str; 8] = ["~", "≈", "est.", "estimate:", "est:", "about ", "approx. ", "ca. "];
 
-/// Of a field, or of the end of the title.
+/// Returns the estimate from a field, else from the end of the title.
 pub(crate) fn of(task: &DraftTask) -> Option<u64> {
     task.estimate.or_else(|| in_title(&task.title.value))
 }
 
-/// What a field says. `None`: no length of time, which is reported.
+/// Reads the value of a field. `None`: not a length of time; a problem is added.
 pub(crate) fn read(text: &Text, findings: &mut Findings) -> Option<u64> {
     let length = length(text.as_str());
     if length.is_none() {
@@ -45,14 +45,14 @@ pub(crate) fn read(text: &Text, findings: &mut Findings) -> Option<u64> {
     length
 }
 
-/// `20 min`, `~1.5 h`, `1h30m`, `2-3 days`, `45` (minutes), `3 points`, `M`.
+/// Reads `20 min`, `~1.5 h`, `1h30m`, `2-3 days`, `45` (minutes), `3 points` or `M`.
 pub(crate) fn length(text: &str) -> Option<u64> {
     let text = text.trim().trim_matches(['`', '*', '_', '"']).trim().to_lowercase();
     let text = ABOUT.iter().find_map(|about| text.strip_prefix(about.trim_end())).unwrap_or(&text).trim();
     if let Some((_, size)) = SIZES.iter().find(|(word, _)| *word == text) {
         return Some(*size);
     }
-    // Of a range its middle: `2-3 h`, `20 min – 1 h`, `2 to 3 h`.
+    // A range counts as its middle: `2-3 h`, `20 min – 1 h`, `2 to 3 h`.
     for between in ["–", "—", " to ", " bis ", "-"] {
         if let Some((least, most)) = text.split_once(between) {
             let most_ms = sum(most.trim())?;
@@ -69,7 +69,7 @@ pub(crate) fn length(text: &str) -> Option<u64> {
     sum(text).map(|length| length.clamp(1, MOST))
 }
 
-/// A length as a field has it.
+/// Formats a length as a field of a spec.
 pub(crate) fn text(length: u64) -> String {
     match length {
         length if length % MINUTE == 0 => format!("{} min", length / MINUTE),
@@ -77,7 +77,7 @@ pub(crate) fn text(length: u64) -> String {
     }
 }
 
-/// `1 h 30 min`. A number without a unit is minutes.
+/// Reads `1 h 30 min`. A number without a unit is minutes.
 fn sum(text: &str) -> Option<u64> {
     let mut rest = text.trim();
     let mut sum = 0_u64;
@@ -90,7 +90,7 @@ fn sum(text: &str) -> Option<u64> {
         let unit = unit(&rest[..end]).filter(|_| !(rest[..end].is_empty() && parts > 0))?;
         rest = rest[end..].trim_start_matches(['.', ',', ' ']);
         rest = rest.strip_prefix("and ").unwrap_or(rest);
-        // Whole milliseconds; what is too large is cut by the cast.
+        // Whole milliseconds; the cast saturates for large values.
         sum = sum.saturating_add((number * unit as f64) as u64);
         parts += 1;
     }
@@ -110,7 +110,7 @@ fn unit(word: &str) -> Option<u64> {
     })
 }
 
-/// `Write the parser (~20 min)`. The title stays as it is.
+/// Reads the estimate in `Write the parser (~20 min)`. The title is not changed.
 fn in_title(title: &str) -> Option<u64> {
     let title = title.trim();
     let (open, inner) = match (title.strip_suffix(')'), title.strip_suffix(']')) {
@@ -120,7 +120,7 @@ fn in_title(title: &str) -> Option<u64> {
     };
     let text = inner.rsplit_once(open)?.1.trim().to_lowercase();
     let is_about = ABOUT.iter().any(|about| text.starts_with(about.trim_end()));
-    // A bare number is no length of time here, and a size says nothing.
+    // In a title a bare number is not a length of time, and a size (`M`) is not an estimate.
     let has_unit = text.contains(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| !c.is_ascii_digit());
     if is_about && has_unit { length(&text) } else { None }
 }

@@ -1,24 +1,24 @@
-//! Checks whose exit status says nothing.
+//! Checks whose exit status does not depend on the work.
 
 use crate::markdown::words::words;
 
-/// Why a command line always succeeds, if it does. Quotes hide what is in them.
+/// Returns why a command line always succeeds, if it does. Quoted parts are ignored.
 pub fn swallowed(command: &str) -> Option<&'static str> {
     let bare = without_quoted(command);
     let fails_through = bare.contains("pipefail");
     let words: Vec<&str> = bare.split_whitespace().collect();
     if words.last().is_some_and(|word| *word == "&" || (word.ends_with('&') && !word.ends_with("&&"))) {
-        return Some("it goes on in the background, and nobody learns how it ends");
+        return Some("it runs in the background, so its result is lost");
     }
     let last = bare.rsplit([';', '\n']).map(str::trim).find(|part| !part.is_empty()).unwrap_or("");
     let after_or = last.rsplit("||").next().map(str::trim).filter(|_| last.contains("||"));
     if let Some(rescue) = after_or
         && succeeds(rescue)
     {
-        return Some("`||` with something that always succeeds hides a failure");
+        return Some("the command after `||` always succeeds, so it hides a failure");
     }
     if (bare.contains(';') || bare.contains('\n')) && succeeds(last) {
-        return Some("what comes last always succeeds, whatever came before it");
+        return Some("its last command always succeeds, even when an earlier one fails");
     }
     let piped = last.replace("||", "  ");
     let mut parts = piped.split('|').map(str::trim);
@@ -26,7 +26,7 @@ pub fn swallowed(command: &str) -> Option<&'static str> {
     let into = parts.next_back().and_then(|part| part.trim_start_matches('&').split_whitespace().next());
     match into {
         Some(program) if !fails_through && words!("passes on").contains(program) => {
-            Some("a pipe has the status of its last command, which reads and succeeds")
+            Some("a pipe has the exit status of its last command, which always succeeds here")
         }
         _ => None,
     }
@@ -41,10 +41,10 @@ fn succeeds(part: &str) -> bool {
     }
 }
 
-/// Nothing in it can fail: `true`, `echo ok`, `exit 0`, and several of them.
+/// Reports a command line that cannot fail: `true`, `echo ok`, `exit 0`, and sequences of these.
 pub(crate) fn is_void(command: &str) -> bool {
     let bare = without_quoted(command);
-    // Output into a file may fail, and what is substituted may do anything.
+    // Output into a file may fail, and a substitution may do anything.
     if bare.contains(['>', '$', '`', '|', '<', '(']) {
         return false;
     }
@@ -52,7 +52,7 @@ pub(crate) fn is_void(command: &str) -> bool {
     parts.peek().is_some() && parts.all(succeeds)
 }
 
-/// The line with quoted parts and comments blanked out.
+/// Returns the line with quoted parts and comments blanked out.
 fn without_quoted(command: &str) -> String {
     let mut bare = String::new();
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! A graph as a plan: every task with the links its type brings along.
+//! Expands a graph to a plan: each task with the generated tasks of its type.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::ids::natural_order;
 
 const HOW_TO_DECIDE: &str = "`steadfast decide TEXT --why TEXT` writes a line";
 
-/// What fits into a ledger's title.
+/// The maximum length of a title in the ledger.
 const TITLE: usize = 500;
 const NOTES: usize = 4_000;
 
@@ -26,7 +26,7 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
     openings.sort_by(|(left, _), (right, _)| natural_order(left, right));
     let mut openings = openings.into_iter().peekable();
     let mut begins: HashMap<usize, Vec<TaskId>> = HashMap::new();
-    // The way people count, and a chain in the order it is worked on.
+    // In the order in which people count; the tasks of a chain in the order of work.
     for index in order {
         let node = &graph.tasks[*index];
         while let Some((id, stage)) = openings.next_if(|(id, _)| natural_order(id, &node.id).is_lt()) {
@@ -59,35 +59,37 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
     }
 }
 
-/// How the tasks stand that say so, with what was generated for them.
+/// Returns the reported statuses of tasks, and those that follow for their generated tasks.
 pub(crate) fn reported(graph: &Graph<'_>) -> Vec<Reported> {
     let mut all = Vec::new();
     for stage in &graph.phases {
-        // Where work was begun, what it needed was decided.
-        let begun = stage.tasks.iter().filter_map(|task| graph.tasks[*task].draft.standing.as_ref());
-        let begun = begun.map(|standing| standing.status).any(|status| status != Status::Pending);
-        if let Some(opening) = stage.opening.as_deref().filter(|_| begun) {
+        // If work in a phase was started, its decisions were made.
+        let started = stage.tasks.iter().filter_map(|task| graph.tasks[*task].draft.status.as_ref());
+        let started = started.map(|reported_status| reported_status.status).any(|status| status != Status::Pending);
+        if let Some(opening) = stage.opening.as_deref().filter(|_| started) {
             all.push(Reported { task: TaskId::new(opening), status: Status::Done, reason: None });
         }
     }
     for node in &graph.tasks {
-        let Some(standing) = node.draft.standing.as_ref().filter(|standing| standing.status != Status::Pending) else {
+        let Some(reported_status) =
+            node.draft.status.as_ref().filter(|reported_status| reported_status.status != Status::Pending)
+        else {
             continue;
         };
         let chain = node.links();
         let link = |id: &str, status| Reported { task: TaskId::new(id), status, reason: None };
-        if standing.status != Status::Blocked {
+        if reported_status.status != Status::Blocked {
             all.extend(chain.before.as_deref().map(|id| link(id, Status::Done)));
         }
-        all.push(Reported { reason: standing.reason.clone(), ..link(&chain.main, standing.status) });
-        if standing.status == Status::Done {
+        all.push(Reported { reason: reported_status.reason.clone(), ..link(&chain.main, reported_status.status) });
+        if reported_status.status == Status::Done {
             all.extend(chain.after.as_deref().map(|id| link(id, Status::Done)));
         }
     }
     all
 }
 
-/// What the first tasks of a phase wait for: its decisions, else the ends of the phases before it.
+/// Returns the dependencies of the first tasks of a phase: its decision task, else the ends of the phases before it.
 fn beginning(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
     match &stage.opening {
         Some(opening) => vec![TaskId::new(opening)],
@@ -95,13 +97,13 @@ fn beginning(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
     }
 }
 
-/// The last links of the phases a phase waits for.
+/// Returns the last tasks of the phases that a phase depends on.
 fn ends(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
     let mut ends = Vec::new();
     for phase in &stage.after {
         let sinks = graph.sinks(*phase);
         if sinks.is_empty() {
-            // An empty phase: its beginning is its end.
+            // An empty phase ends with its decision task.
             ends.extend(graph.phases[*phase].opening.as_deref().map(TaskId::new));
         }
         ends.extend(sinks.into_iter().map(|task| TaskId::new(graph.tasks[task].links().last())));
@@ -109,12 +111,12 @@ fn ends(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
     ends
 }
 
-/// `X.0`: what was decided before the phase begins.
+/// Builds the decision task `X.0` of a phase.
 fn opening(graph: &Graph<'_>, id: &str, stage: &Stage<'_>) -> PlannedTask {
     let name = &stage.draft.name;
     let title = match stage.authored {
         Some(task) => task.title.value.clone(),
-        None => format!("Decisions of {name}: what it is to reach, and what was decided for it"),
+        None => format!("Decisions of {name}: its goal and the choices made"),
     };
     PlannedTask {
         id: TaskId::new(id),
@@ -176,7 +178,7 @@ fn links(
     let main = match (task_type, &own) {
         (None, Some(own)) => Some(command(own.clone())),
         (None, None) => named("typecheck"),
-        // The last link is the picture; the command is about the work.
+        // The last task of a ui chain takes a screenshot; the author's command belongs to the work itself.
         (Some(TaskType::Ui), Some(own)) => Some(command(own.clone())),
         (Some(_), _) => Some(Check::Changed),
     };
@@ -186,7 +188,7 @@ fn links(
         Some(TaskType::Ui) => {
             let text = match &criteria {
                 Some(criteria) => {
-                    format!("Look at it: {title} ({}); to be seen: {criteria}", for_item(&listed_files(draft), item))
+                    format!("Look at it: {title} ({}); expected: {criteria}", for_item(&listed_files(draft), item))
                 }
                 None => format!("Look at it: {title} ({})", for_item(&listed_files(draft), item)),
             };
@@ -201,10 +203,10 @@ fn links(
     tasks.push(link(after, TaskKind::Post, text, check, vec![TaskId::new(&chain.main)]));
 }
 
-/// Where the text of a task in a loop phase speaks of its item.
+/// The placeholder for the item in the tasks of a loop phase.
 const ITEM: &str = "{item}";
 
-/// A title without a place for the item has it at its end.
+/// Returns the title with the item filled in. Without a placeholder the item is appended.
 fn titled(draft: &DraftTask, phase: &DraftPhase, item: Option<u32>) -> String {
     let title = &draft.title.value;
     match item_of(phase, item) {

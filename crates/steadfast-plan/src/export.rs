@@ -1,7 +1,8 @@
-//! A plan as a list that others read, and that is read back: ids, order, dependencies and statuses stay.
+//! Exports a plan as a list that other tools read and Steadfast reads back. Ids, order, dependencies and statuses are
+//! kept.
 //!
-//! What was generated is not written: it follows from what was authored. Who waits for a generated task waits for what
-//! that one waits for.
+//! Generated tasks are not written, because they follow from the authored ones. A task that depends on a generated task
+//! gets the dependencies of that generated task instead.
 
 mod beads;
 mod markdown;
@@ -13,10 +14,10 @@ use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskKin
 
 use crate::estimate;
 
-/// What a plan is written as.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTarget {
-    /// An issue a line, as `.beads/issues.jsonl`.
+    /// One issue per line, as in `.beads/issues.jsonl`.
     Beads,
     /// A SPEC.md with statuses.
     Markdown,
@@ -24,12 +25,12 @@ pub enum ExportTarget {
     Json,
 }
 
-/// A plan and how its tasks stand.
+/// A plan and the statuses of its tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     pub plan: &'a Plan,
     pub reported: &'a [Reported],
-    /// Now, as RFC 3339 has it.
+    /// The current time in RFC 3339.
     pub at: &'a str,
 }
 
@@ -42,13 +43,13 @@ pub fn export(outgoing: Outgoing<'_>, to: ExportTarget) -> String {
     }
 }
 
-/// What was authored, in order.
+/// The authored tasks, in order.
 struct List<'a> {
     plan: &'a Plan,
-    /// Whether phases begin with their decisions.
+    /// True if phases begin with a decision task.
     decides: bool,
     tasks: Vec<Item<'a>>,
-    /// The phases that a phase waits for, by its id.
+    /// The phases that each phase depends on, by its id.
     phases: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
@@ -56,26 +57,26 @@ struct Item<'a> {
     task: &'a PlannedTask,
     status: Status,
     reason: Option<&'a str>,
-    /// The author's command.
+    /// The author's check command.
     command: Option<&'a str>,
     criteria: Option<&'a str>,
-    /// The authored tasks that it was said to wait for.
+    /// The authored tasks that the author named as dependencies.
     after: Vec<&'a str>,
-    /// Those, and what comes before through the order of phases.
+    /// Those, and the dependencies that follow from the order of phases.
     after_all: Vec<&'a str>,
 }
 
 impl<'a> List<'a> {
     fn of(outgoing: Outgoing<'a>) -> Self {
         let Outgoing { plan, reported, .. } = outgoing;
-        let stands: HashMap<&str, &Reported> =
+        let statuses: HashMap<&str, &Reported> =
             reported.iter().map(|reported| (reported.task.as_str(), reported)).collect();
         let by_id: HashMap<&str, &PlannedTask> = plan.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
         let is_authored = |task: &PlannedTask| matches!(task.kind, TaskKind::Main | TaskKind::Remediation);
         let units = Units { by_id: &by_id };
         let tasks = plan.tasks.iter().filter(|task| is_authored(task)).map(|task| {
             let links = units.links(task);
-            let (status, reason) = standing(&links, &stands);
+            let (status, reason) = chain_status(&links, &statuses);
             let own = match task.task_type {
                 Some(TaskType::Backend | TaskType::Func | TaskType::Docs) => links.last().copied().unwrap_or(task),
                 Some(TaskType::Ui) | None => task,
@@ -102,12 +103,12 @@ impl<'a> List<'a> {
         Self { plan, decides, phases: phases.collect(), tasks }
     }
 
-    /// How long its author thinks a task takes.
+    /// Returns the author's estimate of a task.
     fn estimate(&self, item: &Item<'_>) -> Option<String> {
         self.plan.estimates.get(&item.task.id).map(|length| estimate::text(*length))
     }
 
-    /// The phases with their tasks; what stands in none comes last.
+    /// Returns the phases with their tasks. Tasks without a phase come last.
     fn by_phase(&self) -> Vec<(Group<'a>, Vec<&Item<'a>>)> {
         let of = |id: &str| self.tasks.iter().filter(|item| item.task.phase.as_deref() == Some(id)).collect();
         let mut groups: Vec<(Group<'a>, Vec<&Item<'a>>)> =
@@ -135,12 +136,12 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Through which generated tasks a dependency is followed.
+/// Kinds of generated tasks through which a dependency is followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Through {
-    /// The links of a chain: those are the task.
+    /// The tasks before and after a main task: they are part of it.
     Links,
-    /// The decisions of a phase, too.
+    /// Decision tasks of phases, too.
     Everything,
 }
 
@@ -149,7 +150,7 @@ struct Units<'a, 'm> {
 }
 
 impl<'a> Units<'a, '_> {
-    /// What a task became, in order: `Xa`, `X`, `Xb`.
+    /// Returns the chain of a task, in order: `Xa`, `X`, `Xb`.
     fn links(&self, task: &'a PlannedTask) -> Vec<&'a PlannedTask> {
         let id = task.id.as_str();
         let link = |letter: char, kind: TaskKind| {
@@ -160,7 +161,7 @@ impl<'a> Units<'a, '_> {
         before.into_iter().chain([task]).chain(after).collect()
     }
 
-    /// The authored tasks before this one.
+    /// Returns the authored tasks that a task depends on.
     fn after(&self, task: &'a PlannedTask, through: Through) -> Vec<&'a str> {
         let mut found = BTreeSet::new();
         let mut seen = HashSet::from([task.id.as_str()]);
@@ -176,7 +177,7 @@ impl<'a> Units<'a, '_> {
                     }
                     TaskKind::Decision if through == Through::Links => {}
                     TaskKind::Decision => left.push(before),
-                    // Its own neighbour is behind it.
+                    // A neighbour in its own chain: follow what it depends on.
                     TaskKind::Pre | TaskKind::Post => left.push(before),
                 }
             }
@@ -188,9 +189,9 @@ impl<'a> Units<'a, '_> {
     }
 }
 
-/// How a task stands with its links: done when all are, blocked when one is.
-fn standing<'a>(links: &[&PlannedTask], stands: &HashMap<&str, &'a Reported>) -> (Status, Option<&'a str>) {
-    let all: Vec<Option<&&Reported>> = links.iter().map(|link| stands.get(link.id.as_str())).collect();
+/// Returns the status of a chain: done when all its tasks are done, blocked when one is blocked.
+fn chain_status<'a>(links: &[&PlannedTask], statuses: &HashMap<&str, &'a Reported>) -> (Status, Option<&'a str>) {
+    let all: Vec<Option<&&Reported>> = links.iter().map(|link| statuses.get(link.id.as_str())).collect();
     let with = |status: Status| all.iter().flatten().find(|reported| reported.status == status);
     if all.iter().all(|reported| reported.is_some_and(|reported| reported.status == Status::Done)) {
         return (Status::Done, all.iter().flatten().find_map(|reported| reported.reason.as_deref()));

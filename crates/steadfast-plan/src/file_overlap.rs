@@ -1,20 +1,20 @@
-//! Where the files of two units meet: the same path, a folder and what is below it, a glob and what it may match.
+//! Overlap between the files of two units: the same path, a folder and its contents, a glob and its possible matches.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use steadfast_text::clean;
 
-/// A path as a task names it, as far as it is known.
+/// A path as a task names it, up to the first part that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FilePattern {
-    /// This file or folder. The root is empty.
+    /// A file or folder. The root is empty.
     Path(String),
-    /// All that begins like this: a glob up to its first special character.
+    /// All paths with this prefix: a glob up to its first special character.
     Prefix(String),
 }
 
-/// What the chosen units of a wave may write.
+/// Files that the chosen units of a wave may write.
 #[derive(Debug, Default)]
 pub(crate) struct FileSet {
     paths: BTreeSet<String>,
@@ -70,19 +70,19 @@ impl FileSet {
     }
 }
 
-/// Whether one of them begins so.
+/// Reports whether any path in the set has this prefix.
 fn begins(set: &BTreeSet<String>, beginning: &str) -> bool {
     set.range::<str, _>((Bound::Included(beginning), Bound::Unbounded))
         .next()
         .is_some_and(|first| first.starts_with(beginning))
 }
 
-/// All folders above it, the root first.
+/// Returns all parent folders, the root first.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     [""].into_iter().chain(path.match_indices('/').map(|(slash, _)| &path[..slash]))
 }
 
-/// All texts it begins with, itself among them.
+/// Returns all prefixes of a text, including the text itself.
 fn beginnings(text: &str) -> impl Iterator<Item = &str> {
     text.char_indices().map(|(end, _)| &text[..end]).chain([text])
 }

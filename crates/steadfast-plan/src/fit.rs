@@ -2,14 +2,14 @@ use steadfast_model::{Autonomy, Scores};
 
 use crate::score::{Dimension, SpecScore};
 
-/// How well the folders of a request are known, 0 to 10.
+/// Experience with the folders of a request, 0 to 10.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Familiarity(u8);
 
 impl Familiarity {
     const MOST: u8 = 10;
 
-    /// Two for each run that came to its end in the same folders.
+    /// Two points for each run that finished in the same folders.
     pub fn of_runs(completed: u32) -> Self {
         let points = u8::try_from(completed.saturating_mul(2)).unwrap_or(u8::MAX);
         Self(points.min(Self::MOST))
@@ -20,10 +20,10 @@ impl Familiarity {
     }
 }
 
-/// How ready a request is to run alone, and how far it may.
+/// Rates how ready a request is to run without supervision.
 ///
-/// Five for each point of the spec score, five for constraints, success and done each where they have both points, and
-/// the familiarity. A spec score below [`THRESHOLD`](crate::THRESHOLD) blocks whatever the rest says.
+/// The fit is five for each point of the spec score, five each for constraints, success and done if they have both
+/// points, and the familiarity. A spec score below [`THRESHOLD`](crate::THRESHOLD) blocks the run whatever the rest is.
 pub fn fit(score: &SpecScore, familiarity: Familiarity) -> Scores {
     let full = [Dimension::Constraints, Dimension::Success, Dimension::Done];
     let bonus = full.into_iter().filter(|dimension| score.points(*dimension) == 2).count();

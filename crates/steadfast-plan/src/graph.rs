@@ -11,26 +11,26 @@ use crate::ids::{listed, nearest};
 use crate::labels::task_type;
 use crate::problem::{Code, Findings};
 
-/// More than a ledger is built for.
+/// The maximum number of tasks that a ledger is designed for.
 const MOST: usize = 200_000;
 
 #[derive(Debug)]
 pub(crate) struct Graph<'d> {
     pub(crate) draft: &'d Draft,
     pub(crate) phases: Vec<Stage<'d>>,
-    /// In the order of the draft; a loop's item by item.
+    /// In the order of the draft; the tasks of a loop item by item.
     pub(crate) tasks: Vec<Node<'d>>,
 }
 
-/// A phase, with the task by which it begins.
+/// A phase with its decision task.
 #[derive(Debug)]
 pub(crate) struct Stage<'d> {
     pub(crate) draft: &'d DraftPhase,
-    /// The id of its decision task, `X.0`. `None`: its draft has none.
+    /// The id of its decision task `X.0`. `None`: the phase has none.
     pub(crate) opening: Option<String>,
-    /// The authored task that is its decision task.
+    /// The authored task that serves as its decision task.
     pub(crate) authored: Option<&'d DraftTask>,
-    /// Phases it waits for.
+    /// The phases it depends on.
     pub(crate) after: Vec<usize>,
     pub(crate) tasks: Vec<usize>,
 }
@@ -42,9 +42,9 @@ pub(crate) struct Node<'d> {
     pub(crate) phase: usize,
     pub(crate) item: Option<u32>,
     pub(crate) task_type: Option<TaskType>,
-    /// Whether work on an interface has a task before it: there is a skill for it.
+    /// True if skills are installed for ui work, so a ui task gets a task before it.
     pub(crate) has_skills: bool,
-    /// Tasks it waits for.
+    /// The tasks it depends on.
     pub(crate) after: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Node<'_> {
     }
 }
 
-/// The ids a task becomes: what comes before it, itself, what comes after it.
+/// The ids of the chain of a task: before it, itself, after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) before: Option<String>,
@@ -95,7 +95,7 @@ impl<'d> Graph<'d> {
         Some(graph)
     }
 
-    /// `None`: there is nothing, or far too much of it.
+    /// Unrolls loops into tasks. `None`: there are no tasks, or too many.
     fn unroll(&mut self, findings: &mut Findings) -> Option<()> {
         for (index, phase) in self.draft.phases.iter().enumerate() {
             let first = self.tasks.len();
@@ -114,7 +114,7 @@ impl<'d> Graph<'d> {
                         self.tasks.push(node(id, task, index, Some(number - 1), findings));
                     }
                     if self.tasks.len() > MOST {
-                        let message = format!("there are more than {MOST} tasks");
+                        let message = format!("the spec has more than {MOST} tasks");
                         findings.add(Code::TooManyTasks, &phase.id.span, message, "split the spec");
                         return None;
                     }
@@ -126,13 +126,13 @@ impl<'d> Graph<'d> {
         if self.tasks.is_empty() && !findings.has_error() {
             let help =
                 "write tasks: `- [ ] 1.1 …` below a heading, or `\"tasks\": [{\"id\": \"1.1\", \"task\": \"…\"}]`";
-            findings.add(Code::NoTasks, &self.draft.span, "there is no task in this spec", help);
+            findings.add(Code::NoTasks, &self.draft.span, "this spec has no tasks", help);
             return None;
         }
         Some(())
     }
 
-    /// `X.0`, where `X` is what the ids of the phase begin with; else its place.
+    /// Names the decision tasks `X.0`: `X` is the common prefix of the ids in the phase, else the number of the phase.
     fn name_openings(&mut self) {
         if self.draft.only_groups {
             return;
@@ -168,31 +168,31 @@ impl<'d> Graph<'d> {
                 continue;
             }
             if id.value.chars().any(|c| c.is_whitespace() || c.is_control()) {
-                let message = format!("`{}` is no id: there is a space in it", id.value);
-                findings.add(Code::InvalidId, &id.span, message, "write it like `1.1`");
+                let message = format!("invalid id `{}`: it contains a space", id.value);
+                findings.add(Code::InvalidId, &id.span, message, "write an id such as `1.1`");
             }
             if let Some(other) = seen.insert(&node.id, node.draft)
                 && !std::ptr::eq(other, node.draft)
             {
                 let message = format!("the id `{}` is used twice", node.id);
-                findings.add(Code::DuplicateId, &id.span, message, "give one of them another");
+                findings.add(Code::DuplicateId, &id.span, message, "give one of the tasks another id");
             }
         }
         let mut generated: HashMap<String, &str> = HashMap::new();
         for stage in &self.phases {
             if let (None, Some(opening)) = (stage.authored, &stage.opening) {
-                generated.insert(opening.clone(), "the decisions of its phase");
+                generated.insert(opening.clone(), "the decision task of its phase");
             }
         }
         for node in &self.tasks {
-            // Also where it is not generated today: a skill may be installed tomorrow.
+            // Checked even if it is not generated today, because the skill may be installed later.
             for link in Links::of(&node.id, node.task_type).all().filter(|link| *link != node.id) {
                 generated.insert(link.to_owned(), "a generated task");
             }
         }
         for node in &self.tasks {
             if let Some(why) = generated.get(&node.id) {
-                let message = format!("the id `{}` is needed for {why}", node.id);
+                let message = format!("the id `{}` is reserved for {why}", node.id);
                 findings.add(Code::CollidingId, &node.draft.id.span, message, "give this task another id");
             }
         }
@@ -205,7 +205,7 @@ impl<'d> Graph<'d> {
         for (index, phase) in self.draft.phases.iter().enumerate() {
             if ids.get(phase.id.as_str()) != Some(&index) && !phase.id.value.is_empty() {
                 let message = format!("the phase id `{}` is used twice", phase.id.value);
-                findings.add(Code::DuplicatePhase, &phase.id.span, message, "give one of them another");
+                findings.add(Code::DuplicatePhase, &phase.id.span, message, "give one of the phases another id");
             }
             let after = match &phase.after {
                 None if self.draft.only_groups => Vec::new(),
@@ -236,7 +236,7 @@ impl<'d> Graph<'d> {
             let mut after = Vec::new();
             for name in &node.draft.after {
                 let found = match by_id.get(name.as_str()) {
-                    // Inside a loop the same item is meant.
+                    // Inside a loop, a name means the task of the same item.
                     Some(found) if node.item.is_some() => {
                         let same: Vec<usize> = found
                             .iter()
@@ -249,7 +249,7 @@ impl<'d> Graph<'d> {
                     }
                     Some(found) => found.clone(),
                     None if phases.contains_key(name.as_str()) => phases[name.as_str()].clone(),
-                    // Every task of the phase waits for it anyway.
+                    // Every task of the phase depends on its decision task anyway.
                     None if openings.contains(name.as_str()) => Vec::new(),
                     None => {
                         if said.insert(name.span.start) {
@@ -269,7 +269,7 @@ impl<'d> Graph<'d> {
         }
     }
 
-    /// The tasks so that each comes after what it waits for, else as people count. `None`: there is a circle.
+    /// Returns the tasks in order: dependencies first, else as people count. `None`: there is a cycle.
     pub(crate) fn order(&self, findings: &mut Findings) -> Option<Vec<usize>> {
         if let Some(circle) = self.circle() {
             let span = circle.first().map(|step| match step {
@@ -277,12 +277,12 @@ impl<'d> Graph<'d> {
                 Step::Phase(phase) => &self.phases[*phase].draft.id.span,
             });
             let words: Vec<String> = circle.iter().map(|step| self.step_name(step)).collect();
-            let message = format!("these wait for each other: {}", words.join(" → "));
+            let message = format!("circular dependency: {}", words.join(" → "));
             findings.add(
                 Code::CircularDependency,
                 span.unwrap_or(&self.draft.span),
                 message,
-                "take one of these dependencies out",
+                "remove one of these dependencies",
             );
             return None;
         }
@@ -291,13 +291,13 @@ impl<'d> Graph<'d> {
         Some(order)
     }
 
-    /// Where the check of each task stands in the text; of one without, its id.
+    /// Returns the position of the check of each task, or of its id if it has no check.
     pub(crate) fn places(&self) -> BTreeMap<TaskId, Range<usize>> {
         let place = |task: &DraftTask| task.command.as_ref().map_or(task.id.span.clone(), |text| text.span.clone());
         self.tasks.iter().map(|node| (TaskId::new(&node.id), place(node.draft))).collect()
     }
 
-    /// Tasks that nobody in their phase waits for.
+    /// Returns the tasks of a phase that no other task in it depends on.
     pub(crate) fn sinks(&self, phase: usize) -> Vec<usize> {
         let waited: BTreeSet<usize> =
             self.phases[phase].tasks.iter().flat_map(|task| self.tasks[*task].after.iter().copied()).collect();
@@ -311,7 +311,7 @@ impl<'d> Graph<'d> {
         }
     }
 
-    /// The first circle there is, its first step again at its end.
+    /// Returns the first cycle, with its first step repeated at the end.
     fn circle(&self) -> Option<Vec<Step>> {
         let count = self.tasks.len() + self.phases.len();
         let mut marks = vec![Mark::New; count];
@@ -325,7 +325,7 @@ impl<'d> Graph<'d> {
         None
     }
 
-    /// Depth first, without recursion: a chain may be as long as the spec.
+    /// Searches depth first, without recursion: a chain may be as long as the spec.
     fn walk(&self, start: usize, marks: &mut [Mark]) -> Option<Vec<Step>> {
         let mut stack = vec![(start, self.causes(start), 0)];
         marks[start] = Mark::Open;
@@ -360,7 +360,7 @@ impl<'d> Graph<'d> {
         }
     }
 
-    /// What a task or the beginning of a phase waits for.
+    /// Returns the dependencies of a task or of the beginning of a phase.
     fn causes(&self, node: usize) -> Vec<usize> {
         match self.step(node) {
             Step::Task(task) => {
@@ -399,14 +399,14 @@ fn known_type(name: &Text, item: Option<u32>, findings: &mut Findings) -> Option
         return None;
     }
     let found = task_type(&word);
-    // Of a loop the first item speaks for all.
+    // The first item of a loop stands for all, so a problem is reported once.
     if found.is_none() && item.unwrap_or(0) == 0 {
         let known = TaskType::ALL.map(TaskType::as_str);
         let help = match nearest(&word, known) {
-            Some(near) => format!("`{near}` is one"),
-            None => format!("types are {}", listed(known)),
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known types: {}", listed(known)),
         };
-        let message = format!("there is no task type `{}`: the task has none", name.value);
+        let message = format!("unknown task type `{}`; the task is read without a type", name.value);
         findings.add(Code::UnknownType, &name.span, message, help);
     }
     found
@@ -422,23 +422,23 @@ fn named_phase(name: &Text, ids: &BTreeMap<&str, usize>, findings: &mut Findings
 
 fn unknown<'a>(name: &Text, known: impl Iterator<Item = &'a str>, findings: &mut Findings) {
     let help = match nearest(&name.value, known) {
-        Some(near) => format!("`{near}` is there"),
-        None => "name the id of a task or of a phase of this spec".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write the id of a task or a phase in this spec".to_owned(),
     };
-    findings.add(Code::UnknownDependency, &name.span, format!("there is no `{}` to wait for", name.value), help);
+    findings.add(Code::UnknownDependency, &name.span, format!("unknown dependency `{}`", name.value), help);
 }
 
-/// An authored `X.0` that is about the decisions file.
+/// Reports whether an authored `X.0` is about the decisions file.
 fn is_opening(task: &DraftTask) -> bool {
     task.id.value.ends_with(".0") && task.files.iter().any(|file| file.value.contains("decisions"))
 }
 
-/// `2` of `2.1`.
+/// Returns `2` for `2.1`.
 fn prefix(id: &str) -> Option<&str> {
     id.split_once('.').map(|(prefix, _)| prefix).filter(|prefix| !prefix.is_empty())
 }
 
-/// `2.1` for the third item is `2.3.1`, so that all of an item come together.
+/// Returns the id in a loop: `2.1` for the third item is `2.3.1`, so that the tasks of an item stay together.
 fn in_item(id: &str, item: u32) -> String {
     match id.split_once('.') {
         Some((prefix, rest)) => format!("{prefix}.{item}.{rest}"),

@@ -3,14 +3,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 use steadfast_model::{Check, Plan, PlannedTask, TaskId, TaskKind};
 
-/// A plan by what was authored: goal, tasks, files, checks, must-nots. What was generated follows from it, and from the
-/// configuration of the day; it is not what a human said yes to.
+/// Hashes the authored part of a plan: goal, tasks, files, checks, must-nots. Generated tasks are left out: they follow
+/// from the authored ones and from the configuration, and are not part of what a human approved.
 pub fn hash(plan: &Plan) -> String {
     let mains = || plan.tasks.iter().filter(|task| task.kind == TaskKind::Main);
     let ids: BTreeSet<&str> = mains().map(|task| task.id.as_str()).collect();
     let waits = waits(plan, &ids);
     let authored: Vec<_> = mains().map(|task| authored(task, waits.get(task.id.as_str()))).collect();
-    // The check that an author wrote may stand at a generated task: the last link of its chain.
+    // The author's check may be on a generated task: the last one of the chain.
     let commands = plan.tasks.iter().filter_map(|task| Some((&task.id, task.verify.as_ref()?.as_command()?)));
     let mut words = serde_json::json!([
         plan.feature,
@@ -22,7 +22,7 @@ pub fn hash(plan: &Plan) -> String {
         authored,
         commands.collect::<Vec<_>>(),
     ]);
-    // A plan without any has the hash it always had.
+    // A plan without stated checks keeps the hash it had before they existed.
     let stated: Vec<&str> = plan.checks.iter().map(|check| check.command.as_str()).collect();
     if let (false, Some(words)) = (stated.is_empty(), words.as_array_mut()) {
         words.push(stated.into());
@@ -30,8 +30,8 @@ pub fn hash(plan: &Plan) -> String {
     Sha256::digest(words.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What each authored task waits for, of the authored ones. `1.2a → 1.2 → 1.2b`: a chain waits at its first link, and who
-/// waits for it waits for its last. Who waits for a decision was never told to.
+/// Returns the authored dependencies of each authored task. In a chain `1.2a → 1.2 → 1.2b` the first task has the
+/// dependencies of the chain, and others depend on the last. Dependencies on decision tasks are not authored.
 fn waits<'a>(plan: &'a Plan, ids: &BTreeSet<&'a str>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let main = |id: &'a TaskId| {
         let bare = id.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase());

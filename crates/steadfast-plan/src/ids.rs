@@ -1,10 +1,11 @@
-//! The ids of tasks: their order as people count, and the likeliest for a mistyped one.
+//! Ids of tasks: natural order, and suggestions for a mistyped id.
 
 use std::cmp::Ordering;
 
 use strsim::osa_distance;
 
-/// The likeliest of `known` for a mistyped word, if one is like it; of several, the last as people count.
+/// Returns the most similar of the known words for a mistyped one, if any is close; of equals, the last in natural
+/// order.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = (word.chars().count() / 3).clamp(1, 3);
     let lower = word.to_lowercase();
@@ -16,13 +17,13 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// `a`, `b` and `c`, in backticks.
+/// Formats as `a`, `b` and `c`, in backticks.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
     words.join(", ")
 }
 
-/// The way people count: `1.2` before `1.10`, `1.3` before `1.3a`.
+/// Compares in natural order: `1.2` before `1.10`, `1.3` before `1.3a`.
 pub(crate) fn natural_order(left: &str, right: &str) -> Ordering {
     let (mut left_rest, mut right_rest) = (left, right);
     loop {
@@ -38,13 +39,13 @@ pub(crate) fn natural_order(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// The digits or the other characters a text begins with, and what follows.
+/// Splits off the leading digits, or the leading characters that are not digits.
 fn split(text: &str) -> (&str, &str) {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     text.split_at(text.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(text.len()))
 }
 
-/// Without leading zeros, so that it compares by length first, however long it is.
+/// Returns a number without leading zeros, so that a number of any size can be compared by length first.
 fn number(part: &str) -> Option<&str> {
     part.starts_with(|c: char| c.is_ascii_digit()).then(|| part.trim_start_matches('0'))
 }

@@ -1,7 +1,7 @@
-//! Lists of tasks that other programs and people keep: which one a text is, and what it says.
+//! Imports task lists of other tools: recognises the format and reads it.
 //!
-//! Each becomes a draft, as a spec does. Ids, order, statuses and dependencies are the list's; nothing is added to it, so
-//! its phases only group.
+//! Each list becomes a draft, as a spec does. Ids, order, statuses and dependencies are those of the list; nothing is
+//! added, so its phases only group.
 
 mod beads;
 mod change;
@@ -30,7 +30,7 @@ pub use beads::NOTE as BEADS_NOTE;
 pub(crate) use recognise::recognise;
 pub use slices::{has_slices, with_slice_status};
 
-/// What a list of tasks is written in.
+/// The format of a task list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ListFormat {
     SpecMarkdown,
@@ -59,7 +59,7 @@ impl ListFormat {
         Self::Slices,
     ];
 
-    /// As people are told.
+    /// The name shown to people.
     pub fn describe(self) -> &'static str {
         match self {
             Self::SpecMarkdown => "a spec in Markdown",
@@ -75,7 +75,7 @@ impl ListFormat {
         }
     }
 
-    /// Whether it is our own.
+    /// Reports whether it is a format of Steadfast.
     pub fn is_spec(self) -> bool {
         matches!(self, Self::SpecMarkdown | Self::SpecJson)
     }
@@ -94,15 +94,15 @@ pub(crate) fn read(format: ListFormat, text: &str, name: &str, findings: &mut Fi
         ListFormat::Checklist => list::read(TaskMark::Box, text, name, findings),
         ListFormat::Slices => slices::read(text, name, findings),
     };
-    Some(settle(draft, text, name, findings))
+    Some(normalize(draft, text, name, findings))
 }
 
-/// What a ledger takes, in characters.
+/// Limits of the ledger, in characters.
 const TITLE: usize = 400;
 const NOTES: usize = 4_000;
 
-/// What holds of every list: it only groups, it fits into a ledger, and it waits for what is there.
-fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> Draft {
+/// Applies the rules of every list: phases only group, texts fit the ledger, dependencies exist.
+fn normalize(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> Draft {
     draft.only_groups = true;
     draft.phases.retain(|phase| !phase.tasks.is_empty());
     let lines = Lines::of(text);
@@ -119,12 +119,17 @@ fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> 
             task.after.retain(|before| {
                 let is_there = known.contains(&before.value);
                 if !is_there {
-                    let message = format!("`{own}` waits for `{}`, which is not in this list", before.value);
-                    findings.add(Code::UnreadDependency, &before.span, message, "it is not waited for");
+                    let message = format!("`{own}` depends on `{}`, which is not in this list", before.value);
+                    findings.add(
+                        Code::UnreadDependency,
+                        &before.span,
+                        message,
+                        "this dependency is ignored; add the task or remove the dependency",
+                    );
                 }
                 is_there && before.value != own
             });
-            // Without a check there is nothing that would show them.
+            // Without a check, the criteria go into the notes.
             if task.command.is_none() {
                 for criterion in std::mem::take(&mut task.criteria) {
                     let at = task.title.clone();
@@ -137,7 +142,7 @@ fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> 
     draft
 }
 
-/// What is too long for a ledger is cut, and says where the rest is.
+/// Cuts texts that are too long for the ledger, and names the line of the full text.
 fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findings) {
     let whole = one_line(&task.title.value);
     if let Cow::Owned(cut) = truncate(&whole, TITLE) {
@@ -153,21 +158,21 @@ fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findi
     }
     let Some(notes) = task.notes.as_mut().filter(|notes| notes.value.chars().count() > NOTES) else { return };
     let (line, _) = lines.position(task.title.span.start);
-    let rest = format!("… (all of it: {file}:{line})");
+    let rest = format!("… (full text: {file}:{line})");
     let kept = NOTES.saturating_sub(rest.chars().count());
     notes.value = notes.value.chars().take(kept).chain(rest.chars()).collect();
-    let message = format!("the notes of `{}` are cut after {NOTES} characters", task.id.value);
-    findings.add(Code::CutNotes, &notes.span, message, "they name the line where all of it is");
+    let message = format!("the notes of `{}` are cut to {NOTES} characters", task.id.value);
+    findings.add(Code::CutNotes, &notes.span, message, "the notes end with the line of the full text");
 }
 
-/// The phases of a list, each under an id of its own.
+/// The phases of a list, each with its own id.
 #[derive(Default)]
 struct Phases {
     taken: HashSet<String>,
 }
 
 impl Phases {
-    /// The phase that a heading begins, and its number where it has one.
+    /// Starts the phase of a heading; also returns its number if it has one.
     fn begin(&mut self, heading: &Text) -> (DraftPhase, Option<String>) {
         let (id, name) = phase_name(heading);
         let number = id.as_deref().and_then(|id| id.strip_prefix("phase-")).map(str::to_owned);
@@ -181,7 +186,7 @@ impl Phases {
     }
 }
 
-/// A line of the list as a note has it.
+/// Formats a line of the list for the notes.
 fn noted(block: &Block) -> String {
     let text = block.text.as_str();
     match &block.kind {

@@ -1,4 +1,4 @@
-//! SPEC.json. Its spelling is judged by `serde_json`, its places come from `jsonc-parser` with every leniency off.
+//! SPEC.json. `serde_json` checks the syntax; `jsonc-parser`, with all extensions off, provides the positions.
 
 mod keys;
 pub(crate) mod reader;
@@ -32,14 +32,14 @@ const STRICT: ParseOptions = ParseOptions {
 
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     let base = bom_len(text);
-    let value = parsed(&text[base..], base, MEND_PLACE, findings)?;
+    let value = parsed(&text[base..], base, FIX_PLACE, findings)?;
     spec::read(&value, &mut reader::Reader { findings, base })
 }
 
-/// What to do about a file that is no JSON.
-pub(crate) const MEND_PLACE: &str = "mend this place; the rest of the file is looked at when it is JSON";
+/// Help for a file that is not JSON.
+pub(crate) const FIX_PLACE: &str = "fix this place; Steadfast reads the rest when the file is valid JSON";
 
-/// The value of a text that begins at `base`. `None`: it is no JSON, which is said.
+/// Parses a value of a text that begins at `base`. `None`: it is not JSON; a problem is added.
 pub(crate) fn parsed<'a>(text: &'a str, base: usize, help: &str, findings: &mut Findings) -> Option<Value<'a>> {
     match parse(text) {
         Ok(value) => Some(value),
@@ -55,7 +55,7 @@ fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
         return Err(spelled(text, &error));
     }
     match parse_to_ast(text, &CollectOptions::default(), &STRICT) {
-        Ok(parsed) => parsed.value.ok_or_else(|| (0..0, "there is no value in this file".to_owned())),
+        Ok(parsed) => parsed.value.ok_or_else(|| (0..0, "the file contains no JSON value".to_owned())),
         Err(error) => {
             let range = error.range();
             Err((range.start..range.end, format!("not JSON: {}", error.kind().to_string().to_lowercase())))
@@ -63,7 +63,7 @@ fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
     }
 }
 
-/// The place and the words of `serde_json`, without the place in the words.
+/// Returns the position and the message of `serde_json`, without the position in the message.
 fn spelled(text: &str, error: &serde_json::Error) -> (Range<usize>, String) {
     let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     let at = (line_start + error.column().saturating_sub(1)).min(text.len());

@@ -1,4 +1,4 @@
-//! Types and statuses of tasks in the words that people have for them.
+//! Words that people use for types and statuses of tasks.
 
 use steadfast_model::{Status, TaskType};
 
@@ -7,7 +7,7 @@ use crate::markdown::words::words;
 use crate::problem::{Code, Findings};
 use steadfast_words::WordList;
 
-/// The type that a word stands for. `None`: none is known.
+/// Returns the type that a word means. `None`: unknown.
 pub(crate) fn task_type(word: &str) -> Option<TaskType> {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     TYPES.iter().find(|(words, _)| words.contains(&word)).map(|(_, kind)| *kind)
@@ -20,10 +20,10 @@ const TYPES: [(WordList, TaskType); 4] = [
     (words!("type docs"), TaskType::Docs),
 ];
 
-/// What a word says about a task. `None`: it is open, or nobody can tell, which is said.
+/// Reads a status. `None`: open, or unknown, which is reported.
 pub(crate) fn status(text: &Text, findings: &mut Findings) -> Option<DraftStatus> {
     let whole = text.as_str().trim();
-    // `blocked: the key is missing`, `done (yesterday)`.
+    // Reads `blocked: the key is missing`, `done (yesterday)`.
     let end = whole.find([':', '(']).unwrap_or(whole.len());
     let (word, rest) = whole.split_at(end);
     let reason = match rest.strip_prefix(':') {
@@ -34,7 +34,7 @@ pub(crate) fn status(text: &Text, findings: &mut Findings) -> Option<DraftStatus
     let known = match of_word(word) {
         Some(known) => known,
         None => {
-            let message = format!("`{whole}` is no status that is known; the task is taken as open");
+            let message = format!("unknown status `{whole}`; the task is read as open");
             let help = "write `pending`, `in_progress`, `done` or `blocked`";
             findings.add(Code::UnknownStatus, &text.span, message, help);
             return None;
@@ -43,9 +43,9 @@ pub(crate) fn status(text: &Text, findings: &mut Findings) -> Option<DraftStatus
     known.map(|standing| DraftStatus { reason: reason.or(standing.reason), ..standing })
 }
 
-/// `Some(None)` is open.
+/// `Some(None)` means open.
 fn of_word(word: &str) -> Option<Option<DraftStatus>> {
-    // `[ ]` beside the word says the same.
+    // A box beside the word, as in `[ ]`, is skipped.
     let word = word.trim_start_matches(['`', '*', ' ']);
     let word = word.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(word, |(_, word)| word);
     let word: String = word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ')).collect();
@@ -62,7 +62,7 @@ fn of_word(word: &str) -> Option<Option<DraftStatus>> {
     })
 }
 
-/// What stands in a box.
+/// Returns the status that the mark in a box means.
 pub(crate) fn status_of_box(mark: char) -> Option<DraftStatus> {
     match mark {
         'x' | 'X' => Some(DraftStatus::of(Status::Done)),

@@ -1,9 +1,12 @@
-//! SPEC.md, SPEC.json and the lists of others to a checked task graph: parse, lint, expand; the units and waves of a plan.
-//! Pure.
+//! Reads SPEC.md, SPEC.json and task lists of other tools, checks them, and turns them into a plan. Also forms the
+//! units of a run and their order, scores requests, and exports plans. Pure: no files, no clock.
 //!
-//! A text becomes a draft, which knows where each of its words stands; the draft becomes a graph, in which loops are
-//! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
-//! wrong and goes on, so that everything is said at once.
+//! A text becomes a `Draft`, which knows the position of each word. The draft becomes a `Graph`, with loops unrolled
+//! and dependencies resolved. The graph becomes a [`Plan`], with generated tasks. Each step reports problems and
+//! continues, so that the author sees all of them at once.
+//!
+//! Start with [`compile`] and [`lint()`]; [`Problem`] is one message to the author. [`units`] and [`Schedule`] divide a
+//! plan among agents; [`score()`] rates how clear a request is.
 
 mod card;
 mod commands;
@@ -64,17 +67,17 @@ pub use workflow::{
     LoopProgress, NextStep, counsel, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state,
 };
 
-/// The largest spec that is read. 100,000 tasks are about 30 MB.
+/// The size limit of a spec, in bytes. 100,000 tasks are about 30 MB.
 pub const MAX_BYTES: usize = 64 << 20;
 
-/// What the configuration says about expansion.
+/// Settings for the expansion of a plan.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
-    /// Skills to be used before ui work. Without any, nothing is generated before it.
+    /// Skills to use before ui work. Without any, ui tasks get no task before them.
     pub ui_skills: Vec<String>,
-    /// Skills that would be used before ui work as well, and are not installed.
+    /// Skills that are configured for ui work but not installed.
     pub missing_skills: Vec<String>,
-    /// Whether there is a secret in a text. Redaction is not this crate's.
+    /// Reports whether a text contains a secret. Redaction belongs to another crate.
     pub holds_secret: fn(&str) -> bool,
 }
 
@@ -91,20 +94,20 @@ pub struct Compiled {
     pub plan: Plan,
     pub warnings: Vec<Problem>,
     pub format: ListFormat,
-    /// How tasks stand that were begun where the list comes from.
+    /// Tasks that were started where the list comes from, with their statuses.
     pub reported: Vec<Reported>,
-    /// How many tasks the text has, without generated ones.
+    /// The number of tasks in the text, without generated ones.
     pub authored: usize,
-    /// The lines that might be meant as tasks, and are none.
+    /// Lines that may be meant as tasks but were not read as tasks.
     pub unread: Vec<usize>,
-    /// Phases that wait for the one before them, and share no file with any before them.
+    /// Phases that wait for the one before only by default, and share no file with any earlier phase.
     pub apart: Vec<String>,
-    /// Where the check of an authored task stands, or its id.
+    /// The position of the check of each authored task, or of its id.
     places: BTreeMap<TaskId, Range<usize>>,
 }
 
 impl Compiled {
-    /// The commands of its open tasks, each once, with the tasks that it is the check of.
+    /// Returns the check commands of open tasks, each once, with the tasks that use it.
     pub fn commands(&self) -> Vec<(&str, Vec<&TaskId>)> {
         let done: BTreeSet<&TaskId> =
             self.reported.iter().filter(|one| one.status == Status::Done).map(|one| &one.task).collect();
@@ -119,7 +122,7 @@ impl Compiled {
         commands
     }
 
-    /// That a command passed before any work was done, as lint says it.
+    /// Builds the problem for a check that passes before any work is done.
     pub fn passes_already(&self, text: &str, command: &str, tasks: &[&TaskId]) -> Option<Problem> {
         let span = tasks.iter().find_map(|task| {
             let bare = TaskId::new(task.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()));
@@ -128,12 +131,13 @@ impl Compiled {
         let named: Vec<String> = tasks.iter().map(|task| format!("`{task}`")).collect();
         let message = format!("the check of {} passes before any work is done: `{command}`", named.join(", "));
         let mut findings = Findings::default();
-        findings.add(Code::PassesAlready, span, message, "check something that only this work makes true");
+        findings.add(Code::PassesAlready, span, message, "use a check that fails until this work is done");
         findings.into_problems(&Lines::of(text)).pop()
     }
 }
 
-/// The plan of a spec. `name` is its file's: it tells the format where the text does not, and stands in for a title.
+/// Compiles a spec to a plan. `name` is the file name: it decides the format if the text does not, and replaces a
+/// missing title.
 pub fn compile(text: &str, name: &str, options: &CompileOptions) -> Result<Compiled, LintReport> {
     let mut findings = Findings::default();
     let lines = Lines::of(text);
@@ -155,8 +159,7 @@ pub fn compile(text: &str, name: &str, options: &CompileOptions) -> Result<Compi
     }
 }
 
-/// What a spec says has to pass at its end. The lists of others say how their tasks stand, and nothing else is taken from
-/// them.
+/// Returns the commands that a spec states as checks at its end. From lists of other tools only the tasks are taken.
 fn checks_of(text: &str, plan: &Plan, format: ListFormat) -> Vec<StatedCheck> {
     match format {
         ListFormat::SpecMarkdown => stated(text).checks,
@@ -165,12 +168,12 @@ fn checks_of(text: &str, plan: &Plan, format: ListFormat) -> Vec<StatedCheck> {
     }
 }
 
-/// What a text is written in. `None`: no list of tasks that is known.
+/// Returns the format of a text. `None`: not a known task list.
 pub fn format_of(text: &str, name: &str) -> Option<ListFormat> {
     import::recognise(text, name, &mut Findings::default())
 }
 
-/// All there is to say about a spec.
+/// Returns all problems of a spec.
 pub fn lint(text: &str, name: &str, options: &CompileOptions) -> LintReport {
     match compile(text, name, options) {
         Ok(compiled) => LintReport { problems: compiled.warnings },
@@ -178,7 +181,7 @@ pub fn lint(text: &str, name: &str, options: &CompileOptions) -> LintReport {
     }
 }
 
-/// What a graph comes to.
+/// The result of expanding a graph.
 struct Expanded {
     plan: Plan,
     reported: Vec<Reported>,

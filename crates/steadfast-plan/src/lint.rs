@@ -1,4 +1,4 @@
-//! What is wrong with a spec beside its spelling.
+//! Problems of a spec other than syntax.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,30 @@ use crate::labels::task_type;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
 
-/// What a ledger takes, in characters.
+/// Limits of the ledger, in characters.
 const ID: usize = 90;
 const TITLE: usize = 400;
 const NOTES: usize = 4_000;
 const VERIFY: usize = 4_000;
 const PATH: usize = 4_096;
 
-/// More than this is hard to see through.
+/// Above this number of tasks a plan is hard to follow.
 const MANY: usize = 400;
 
-/// A phase this long that changes this often between the interface and other work is looked at too often.
+/// Minimum tasks, and minimum changes between ui and other work, for the suggestion to group a phase.
 const ALTERNATING: (usize, usize) = (4, 3);
 
 pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &CompileOptions, findings: &mut Findings) {
     for phase in &draft.phases {
         if phase.authored().next().is_none() && !phase.name.is_empty() {
             let message = format!("the phase `{}` has no tasks", phase.name);
-            findings.add(Code::EmptyPhase, &phase.id.span, message, "give it tasks, or take it out");
+            findings.add(Code::EmptyPhase, &phase.id.span, message, "add tasks or remove the phase");
         }
         if let Some(each) = &phase.each
             && each.items.is_empty()
         {
             let message = format!("the loop of the phase `{}` has no items", phase.name);
-            findings.add(Code::EmptyPhase, &phase.id.span, message, "list what it is done for");
+            findings.add(Code::EmptyPhase, &phase.id.span, message, "list the items that the loop repeats for");
         }
         for task in phase.authored() {
             one(task, commands, options, findings);
@@ -59,35 +59,35 @@ pub(crate) fn graph(graph: &Graph<'_>, options: &CompileOptions, findings: &mut 
     let openings = graph.phases.iter().filter(|phase| phase.opening.is_some()).count();
     let count = graph.tasks.iter().map(chain).sum::<usize>() + openings;
     if count > MANY {
-        let message = format!("there are {count} tasks");
-        findings.add(Code::ManyTasks, &graph.draft.span, message, "several specs are easier to see through");
+        let message = format!("the plan has {count} tasks, more than {MANY}");
+        findings.add(Code::ManyTasks, &graph.draft.span, message, "split the spec; smaller specs are easier to follow");
     }
 }
 
-/// Says which skills are left out of the plan because nobody installed them, once, at the first task that would use them.
+/// Reports, once and at the first ui task, the skills that are configured but not installed.
 fn skills(graph: &Graph<'_>, options: &CompileOptions, findings: &mut Findings) {
     let missing = &options.missing_skills;
     let mut tasks = graph.tasks.iter().filter(|task| task.task_type == Some(TaskType::Ui));
     let (Some(first), Some(example)) = (tasks.next(), missing.first()) else { return };
     let what = match (options.ui_skills.is_empty(), 1 + tasks.count()) {
-        (false, _) => "the tasks before ui work do not ask for it".to_owned(),
+        (false, _) => "the tasks before ui work do not mention it".to_owned(),
         (true, 1) => format!("`{}a` is left out", first.id),
         (true, count) => format!("the task before each of {count} ui tasks is left out (`{}a` and so on)", first.id),
     };
     let named: Vec<String> = missing.iter().map(|name| format!("`/{name}`")).collect();
     let message = format!("not installed: {}; {what}", named.join(", "));
     let help = format!(
-        "put it into `.claude/skills/{example}/SKILL.md` (Codex: `.agents/skills`) or install its plugin, and load the \
-         spec again; `ledger.ui_skills` names the skills"
+        "install it in `.claude/skills/{example}/SKILL.md` (Codex: `.agents/skills`) or as a plugin, then load the \
+         spec again; the setting `ledger.ui_skills` lists the skills"
     );
     let span = first.draft.task_type.as_ref().map_or(&first.draft.id.span, |name| &name.span);
     findings.add(Code::SkillNotInstalled, span, message, help);
 }
 
-/// The phases that wait for the one before them only because that is what phases do: every task there and before names its
-/// files, none is shared, and none waits for a task of an earlier phase. A hint, no problem: the order may still be meant.
+/// Returns the phases that wait for the one before only by default: every task up to there names its files, no file is
+/// shared, and no task depends on an earlier phase. This is a hint, not a problem: the order may be intended.
 pub(crate) fn apart(graph: &Graph<'_>) -> Vec<String> {
-    // The files of earlier phases, and the folders that these are in.
+    // Files of earlier phases, and their parent folders.
     let (mut files, mut folders): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     let mut has_pattern = false;
     let mut apart = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn apart(graph: &Graph<'_>) -> Vec<String> {
         let waits = index > 0 && stage.draft.after.is_none();
         let crosses = stage.tasks.iter().flat_map(|task| &graph.tasks[*task].after);
         let crosses = crosses.into_iter().any(|before| graph.tasks[*before].phase != index);
-        // What a pattern stands for is not known here.
+        // The matches of a pattern are not known here.
         has_pattern |= own.iter().any(|file| file.contains(['*', '?']));
         let is_shared = |file: &&str| {
             folders.contains(file) || files.contains(file) || above(file).any(|folder| files.contains(folder))
@@ -115,12 +115,12 @@ pub(crate) fn apart(graph: &Graph<'_>) -> Vec<String> {
     apart
 }
 
-/// The folders that a path is in.
+/// Returns the parent folders of a path.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// What the tasks of a phase write. None: one does not say.
+/// Returns the files that the tasks of a phase change. `None`: a task names no files.
 fn files_of<'d>(stage: &Stage<'d>) -> Option<Vec<&'d str>> {
     let mut files = Vec::new();
     for task in stage.draft.authored() {
@@ -132,19 +132,19 @@ fn files_of<'d>(stage: &Stage<'d>) -> Option<Vec<&'d str>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// Says which lines might be meant as tasks, and are none; returns their numbers.
+/// Reports lines that may be meant as tasks but were not read as tasks; returns their numbers.
 pub(crate) fn unread(draft: &Draft, lines: &Lines<'_>, findings: &mut Findings) -> Vec<usize> {
     let mut numbers: Vec<usize> = draft.unread.iter().map(|at| lines.position(*at).0).collect();
     numbers.sort_unstable();
     numbers.dedup();
     if let (Some(first), false) = (draft.unread.iter().min(), numbers.is_empty()) {
-        let help = "a task has a box or an id, `- [ ] 1.2 …`; what belongs to a task is indented below it";
+        let help = "write a task with a box or an id, `- [ ] 1.2 …`; indent its details below it";
         findings.add(Code::NotRead, &(*first..first + 1), not_read(&numbers), help);
     }
     numbers
 }
 
-/// `lines 12, 40 and 41 were not read as tasks`; of many, the first.
+/// Formats `lines 12, 40 and 41 were not read as tasks`; a long list is cut.
 pub fn not_read(numbers: &[usize]) -> String {
     const MOST: usize = 12;
     let shown: Vec<String> = numbers.iter().take(MOST).map(usize::to_string).collect();
@@ -156,16 +156,16 @@ pub fn not_read(numbers: &[usize]) -> String {
     }
 }
 
-/// What the words of a spec say has to pass at its end.
+/// Checks the commands that the spec states for its end.
 pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &CompileOptions, findings: &mut Findings) {
     if checks.iter().any(|check| (options.holds_secret)(&check.command)) {
-        let message = "a command that has to pass at the end holds a secret";
+        let message = "a command that has to pass at the end contains a secret";
         findings.add(Code::Secret, &draft.span, message, SECRET);
     }
 }
 
-/// What to do about a secret in a command.
-const SECRET: &str = "read it from the environment or a file: a check is kept as it is, in the spec and in the ledger";
+/// Help for a secret in a command.
+const SECRET: &str = "read it from the environment or a file: the spec and the ledger store checks in plain text";
 
 fn one(task: &DraftTask, commands: &Commands, options: &CompileOptions, findings: &mut Findings) {
     length(&task.id, ID, "an id", findings);
@@ -173,8 +173,8 @@ fn one(task: &DraftTask, commands: &Commands, options: &CompileOptions, findings
     if let Some(notes) = &task.notes
         && notes.value.chars().count() > NOTES
     {
-        let message = format!("the notes of `{}` are cut after {NOTES} characters", task.id.value);
-        findings.add(Code::CutNotes, &notes.span, message, "put the rest into a file, and name it");
+        let message = format!("the notes of `{}` are cut to {NOTES} characters", task.id.value);
+        findings.add(Code::CutNotes, &notes.span, message, "put the details into a file and name it in the notes");
     }
     for file in &task.files {
         length(file, PATH, "a path", findings);
@@ -184,30 +184,35 @@ fn one(task: &DraftTask, commands: &Commands, options: &CompileOptions, findings
             let filled = commands.fill(&command.value);
             length(&Text::new(filled.clone(), command.span.clone()), VERIFY, "a check", findings);
             if (options.holds_secret)(&filled) {
-                let message = format!("the check of `{}` holds a secret", task.id.value);
+                let message = format!("the check of `{}` contains a secret", task.id.value);
                 findings.add(Code::Secret, &command.span, message, SECRET);
             }
-            let void = is_void(&filled).then_some("it succeeds whatever was done");
+            let void = is_void(&filled).then_some("it always succeeds");
             if let Some(why) = swallowed(&filled).or(void) {
-                let message = format!("the check of `{}` says nothing: {why}", task.id.value);
-                findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
+                let message = format!("the check of `{}` proves nothing: {why}", task.id.value);
+                findings.add(
+                    Code::SwallowedStatus,
+                    &command.span,
+                    message,
+                    "write a check that fails when the work is not done",
+                );
             }
         }
-        // What has no id is an error already, and could not be named.
+        // A task without an id is an error already, and could not be named.
         None if looks_at_files(task) && task.files.is_empty() && !task.id.value.is_empty() => {
-            let message = format!("`{}` names no files, and its checks look at them", task.id.value);
-            findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
+            let message = format!("`{}` names no files, but its check needs them", task.id.value);
+            findings.add(Code::NoFiles, &task.id.span, message, "add the files that the task changes");
         }
         None => {}
     }
 }
 
-/// The checks of such a task look at its files, where it has no command of its own.
+/// Reports whether the checks of a task look at its files when it has no command.
 fn looks_at_files(task: &DraftTask) -> bool {
     task.task_type.as_ref().is_some_and(|name| matches!(task_type(&name.value), Some(TaskType::Ui | TaskType::Docs)))
 }
 
-/// The default command that would check a task, where there is none and it has none of its own.
+/// Returns the name of the missing default command that would check a task without its own.
 fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
     if task.command.is_some() || task.id.value.is_empty() || looks_at_files(task) {
         return None;
@@ -219,34 +224,35 @@ fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
 
 fn unchecked(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
     if let Some(default) = lacks(task, commands) {
-        let message = format!("`{}` has no check: it closes on the agent's word, as `claimed`", task.id.value);
-        let help = format!("give it a verification command, or the spec a `verification_commands.{default}`");
+        let message = format!("`{}` has no check: it closes as `claimed`, without proof", task.id.value);
+        let help = format!("add a verification command to the task, or `verification_commands.{default}` to the spec");
         findings.add(Code::NoCheck, &task.id.span, message, help);
     }
 }
 
-/// Most lists know no checks at all: that is said once.
+/// Most lists have no checks at all, so one problem covers all tasks.
 fn unchecked_list(draft: &Draft, commands: &Commands, findings: &mut Findings) {
     let tasks = draft.phases.iter().flat_map(DraftPhase::authored);
     let lacking: Vec<&DraftTask> = tasks.filter(|task| lacks(task, commands).is_some()).collect();
     let Some(first) = lacking.first() else { return };
     let message = match lacking.len() {
-        1 => format!("`{}` has no check: it closes on the agent's word, as `claimed`", first.id.value),
-        count => format!("{count} tasks have no check: they close on the agent's word, as `claimed`"),
+        1 => format!("`{}` has no check: it closes as `claimed`, without proof", first.id.value),
+        count => format!("{count} tasks have no check: they close as `claimed`, without proof"),
     };
-    let help = "a spec (`steadfast plan export --to json`) can give each a verification command";
+    let help =
+        "export the plan as a spec (`steadfast plan export --to json`) and add a verification command to each task";
     findings.add(Code::NoCheck, &first.id.span, message, help);
 }
 
 fn length(text: &Text, most: usize, what: &str, findings: &mut Findings) {
     let count = text.value.chars().count();
     if count > most {
-        let message = format!("{what} has {count} characters, and {most} is the most");
-        findings.add(Code::TooLong, &text.span, message, "shorten it; details belong into the notes or a file");
+        let message = format!("{what} has {count} characters; the limit is {most}");
+        findings.add(Code::TooLong, &text.span, message, "shorten it and move details to the notes or a file");
     }
 }
 
-/// A suggestion, never a failure.
+/// Suggests to group ui tasks. Never a failure.
 fn alternates(phase: &DraftPhase, findings: &mut Findings) {
     let (tasks, changes) = ALTERNATING;
     let kinds: Vec<(&str, &str)> = phase
@@ -260,6 +266,6 @@ fn alternates(phase: &DraftPhase, findings: &mut Findings) {
     }
     let sequence: Vec<String> = kinds.iter().map(|(id, kind)| format!("{id}({kind})")).collect();
     let message = format!("{} alternates between ui and other work: {}", phase.name, sequence.join(" → "));
-    let help = "grouping the ui tasks saves repeated looks; this is a suggestion";
+    let help = "group the ui tasks to need fewer visual checks; this is only a suggestion";
     findings.add(Code::AlternatingUi, &phase.id.span, message, help);
 }

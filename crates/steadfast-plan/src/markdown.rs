@@ -1,7 +1,7 @@
-//! SPEC.md: what people write anyway. Headings, checkboxes, tables and the fields below a task.
+//! SPEC.md as people write it: headings, checkboxes, tables, and fields below a task.
 //!
-//! A spec is read line by line: a task is a line, and so is the place of an error. Code fences and comments are passed
-//! over.
+//! The reader works line by line, because tasks and positions of problems are lines. Code fences and comments are
+//! skipped.
 
 pub(crate) mod after;
 pub(crate) mod check;
@@ -26,7 +26,7 @@ use steadfast_words::blocks::{Block, BlockKind, Blocks};
 use table::Columns;
 use words::is_imperative;
 
-/// The lines of a text. A field of a task is no title.
+/// Returns the lines of a text as blocks. A field of a task is not read as a title.
 pub(crate) fn blocks(text: &str) -> Blocks<'_> {
     steadfast_words::blocks::blocks(text, fields::is_field)
 }
@@ -56,8 +56,8 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         reader.line(&line);
     }
     reader.close_paragraph();
-    reader.say_what_is_checked();
-    reader.say_what_is_not_ended(all.unclosed());
+    reader.report_checked_boxes();
+    reader.report_unclosed(all.unclosed());
     reader.name_tasks();
     let Reader { mut draft, explicit, parts, .. } = reader;
     let parts: Vec<Part> = parts
@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
             (id(part), id(whole))
         })
         .collect();
-    // Headings structure a text; only what is called a phase is one without tasks.
+    // Other headings only structure a text; a phase without tasks is kept only if it is called a phase.
     let mut index = 0;
     draft.phases.retain(|phase| {
         index += 1;
@@ -81,63 +81,63 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
     Some(draft)
 }
 
-/// What the lines below a heading are about.
+/// The meaning of the lines below a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
-    /// Before the first heading of the second level.
+    /// Before the first heading of level two.
     Head,
     Description,
     Constraints,
     Criteria,
     Commands,
-    /// Tasks may stand here.
+    /// A section that may contain tasks.
     Phase(usize),
-    /// Prose that is nobody's.
+    /// Prose that belongs to no task.
     Other,
-    /// Below a heading that says nothing, in no phase.
+    /// Below a heading without a known meaning, outside of phases.
     Loose,
 }
 
-/// Phase and place of a task.
+/// Indexes of a phase and of a task in it.
 type Place = (usize, usize);
 
 struct Reader<'f> {
     draft: Draft,
     findings: &'f mut Findings,
-    /// Where lines begin that are tasks without a box or an id, and headings that are.
+    /// Starts of lines that are tasks without a box or an id, and of headings that are tasks.
     tasks: HashSet<usize>,
     section: Section,
-    /// The phase that deeper headings stand in, and its level.
+    /// The phase that contains deeper headings, and the level of its heading.
     home: Option<(usize, usize)>,
-    /// The lists of this section tell, and ask for nothing.
+    /// Lists of this section describe and contain no tasks.
     is_quiet: bool,
-    /// The task that fields belong to.
+    /// The task that the next fields belong to.
     current: Option<Place>,
-    /// A field whose value stands in the lines below it.
+    /// A field whose value follows in the lines below.
     pending: Option<Field>,
     columns: Option<Columns>,
-    /// Tasks by their ids, and by their titles where they have none.
+    /// Tasks by id, or by title if they have no id.
     by_id: HashMap<String, Place>,
-    /// The description as far as it is read.
+    /// The description read so far.
     paragraph: Option<String>,
-    /// Phases that are called so.
+    /// Phases whose headings say that they are phases.
     explicit: BTreeSet<usize>,
-    /// Tasks with a checked box, and where.
+    /// Tasks with a checked box, and the position of the box.
     checked: Vec<(Place, Span)>,
-    /// The current task is a heading of this level: boxes below it are what is to be seen when it is done.
+    /// The current task is a heading of this level: boxes below it are its success criteria.
     heading_level: Option<usize>,
-    /// The tasks of the list that is read which the next may stand in, each with its indent.
+    /// Tasks of the current list that may contain the next one, each with its indent.
     open: Vec<(Place, usize)>,
-    /// A task, and the one it stands in.
+    /// A task, and the task that contains it.
     parts: Vec<(Place, Place)>,
     after_blank: bool,
 }
 
-/// How a task is written, which says what may belong to it.
+/// The notation of a task, which decides what may belong to it.
 #[derive(Clone, Copy)]
 enum Form {
     Heading(usize),
-    /// A line of a list, with its indent.
+    /// A list item, with its indent.
     Item(usize),
     Line,
 }
@@ -167,7 +167,7 @@ impl Reader<'_> {
         self.tasks.contains(&text.span.start)
     }
 
-    /// A line that might be meant as a task, and is none.
+    /// Records a line that may be meant as a task but is not read as one.
     fn unread(&mut self, text: &Text) {
         self.draft.unread.push(text.span.start);
     }
@@ -186,7 +186,7 @@ impl Reader<'_> {
             return;
         }
         let numbered = tagged(text).or_else(|| numbered(text));
-        // Below the heading of a task `Step 1` and `1.` count what belongs to it.
+        // Below the heading of a task, `Step 1` and `1.` number its parts.
         let is_own = numbered.as_ref().is_some_and(|(id, _)| !id.value.bytes().all(|byte| byte.is_ascii_digit()));
         let is_below = self.heading_level.is_some() && !is_own && task_led(text).is_none();
         if self.current.is_some() && (is_below || numbered.is_none() && self.pending == Some(Field::Criteria)) {
@@ -224,12 +224,12 @@ impl Reader<'_> {
         if self.take_pending(text) || self.field(text) {
             return;
         }
-        // `- 1.2 Title` is a task where it stands by itself; below a task it is a note.
+        // `- 1.2 Title` is a task if it is not below a task; else it is a note.
         let by_itself = indent == 0 && self.heading_level.is_none() || self.current.is_none();
         if let Some((id, title)) = numbered(text).filter(|_| by_itself) {
             return self.task(phase, Some(id), title, Form::Item(indent));
         }
-        // Beside tasks, and not below one: a box was forgotten, or it is no task.
+        // An item at the level of tasks: its box was forgotten, or it is not a task.
         let is_beside = self.open.first().is_some_and(|(_, own)| indent <= *own);
         let may_be_task = is_imperative(text.as_str()) && !self.is_quiet;
         if is_beside || self.current.is_none() && may_be_task {
@@ -286,7 +286,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `**Files:**`, with the files in the list below.
+    /// Starts a field such as `**Files:**` whose values are in the list below.
     fn begin_pending(&mut self, text: &Text) -> bool {
         if self.current.is_none() {
             return false;
@@ -297,12 +297,12 @@ impl Reader<'_> {
         self.pending.is_some_and(|field| field != Field::Notes)
     }
 
-    /// A line of a list below the name of a field.
+    /// Reads a list item below the name of a field.
     fn take_pending(&mut self, text: &Text) -> bool {
         match self.pending.filter(|_| self.current.is_some()) {
             Some(Field::Files) => {
                 let value = text.as_str();
-                // `Create: path`, `path - what it is for`.
+                // Reads `Create: path`, `path - remark`.
                 let (start, path) = match value.split_once(": ") {
                     Some((word, path)) if word.split(' ').count() == 1 => (value.len() - path.len(), path),
                     _ => (0, value),
@@ -321,7 +321,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Code below `Verify:` is the command of the check, a line after the other.
+    /// Reads code below `Verify:` as the check, line by line.
     fn code(&mut self, text: &Text) {
         let line = text.as_str().trim();
         if self.pending != Some(Field::Verify) {
@@ -358,10 +358,10 @@ impl Reader<'_> {
         }
     }
 
-    /// `test: npm test`, with or without backticks and bold.
+    /// Reads `test: npm test`, with or without backticks and bold.
     fn command(&mut self, text: &Text) {
         let Some((name, command)) = text.as_str().split_once(':') else { return };
-        // A sentence with a colon in it names nothing.
+        // A sentence with a colon is not a named command.
         if name.contains('`') || name.split_whitespace().count() > 3 {
             return;
         }
@@ -376,26 +376,26 @@ impl Reader<'_> {
         }
     }
 
-    /// A box is somebody's mark. What counts is the ledger, or a status that says so in words.
-    fn say_what_is_checked(&mut self) {
+    /// Reports checked boxes. Only the ledger, or a status in words, marks a task as done.
+    fn report_checked_boxes(&mut self) {
         for ((phase, place), span) in std::mem::take(&mut self.checked) {
-            if self.draft.phases[phase].tasks[place].standing.is_none() {
-                let message = "a checked box: what is done is in the ledger, and is not read from here";
-                let help = "take the task out if it is not to be done again, or write `Status: done` below it";
+            if self.draft.phases[phase].tasks[place].status.is_none() {
+                let message = "the checked box is ignored: the ledger records which tasks are done";
+                let help = "write `Status: done` below the task, or remove the task if it must not run again";
                 self.findings.add(Code::CheckedBox, &span, message, help);
             }
         }
     }
 
-    /// What is never ended is passed over to the end of the text.
-    fn say_what_is_not_ended(&mut self, at: Option<usize>) {
+    /// Reports a fence or comment that is not closed: the rest of the text is skipped.
+    fn report_unclosed(&mut self, at: Option<usize>) {
         if let Some(at) = at {
-            let message = "this code fence or comment is never ended: all that follows is passed over";
-            self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "end it");
+            let message = "this code fence or comment is not closed; the rest of the file is ignored";
+            self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "close it");
         }
     }
 
-    /// The first paragraph is what it is for, or the one below a heading that says so.
+    /// Takes the description from the first paragraph, or from the one below a heading for it.
     fn describe(&mut self, line: &str) {
         if let Some(text) = line.trim().strip_prefix("Completion promise:").or(line.trim().strip_prefix("Promise:")) {
             self.draft.promise = promise(&fields::unquoted(text));
@@ -426,7 +426,7 @@ impl Reader<'_> {
     }
 }
 
-/// The id and the title of a task; one without an id has all of the words as its title.
+/// Returns the id and the title of a task. Without an id, all words are the title.
 fn id_and_title(text: &Text, found: Option<(Text, Text)>) -> (Option<Text>, Text) {
     match found {
         Some((id, title)) => (Some(id), title),

@@ -4,17 +4,17 @@ use serde::{Serialize, Serializer};
 
 use crate::source::Lines;
 
-/// What is wrong with a spec, where, and what to do.
+/// A problem in a spec: what is wrong, where, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub code: Code,
     pub severity: ProblemSeverity,
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Counted from 1, in characters.
     pub column: usize,
     pub message: String,
-    /// What to do.
+    /// The suggested change.
     pub help: String,
     #[serde(skip)]
     pub(crate) span: Range<usize>,
@@ -23,12 +23,12 @@ pub struct Problem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemSeverity {
-    /// There is no plan.
+    /// The spec has no plan.
     Error,
     Warning,
 }
 
-/// Why a spec has no plan, and what else there is to say about it.
+/// All problems of a spec. With an error among them there is no plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintReport {
     /// In the order of the text.
@@ -37,7 +37,7 @@ pub struct LintReport {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident $severity:ident $name:literal,)*) => {
-        /// A kind of problem. Names are stable.
+        /// The kind of a problem. Names are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code { $($(#[$doc])* $code,)* }
 
@@ -57,17 +57,17 @@ macro_rules! codes {
 
 codes! {
     Empty Error "empty",
-    /// A zero byte: no text at all.
+    /// A zero byte: the file is not text.
     NotText Error "not-text",
     Syntax Error "syntax",
     WrongShape Error "wrong-shape",
     MissingKey Error "missing-key",
     NoTasks Error "no-tasks",
-    /// More than a ledger is built for.
+    /// More tasks than a ledger is designed for.
     TooManyTasks Error "too-many-tasks",
     InvalidId Error "invalid-id",
     DuplicateId Error "duplicate-id",
-    /// An id that is needed for a generated task.
+    /// An id that is reserved for a generated task.
     CollidingId Error "colliding-id",
     DuplicatePhase Error "duplicate-phase",
     UnknownDependency Error "unknown-dependency",
@@ -75,42 +75,42 @@ codes! {
     UnknownCommand Error "unknown-command",
     CircularCommand Error "circular-command",
     TooLong Error "too-long",
-    /// The command of a check is not known.
+    /// The command of a check is unknown.
     UnclosedBacktick Error "unclosed-backtick",
-    /// A check in words, which no shell can run.
+    /// A check in words, which a shell cannot run.
     ProseCheck Warning "prose-check",
     /// A code fence or a comment that hides the rest of the text.
     UnclosedFence Warning "unclosed-fence",
-    /// Lines that might be meant as tasks, and are none.
+    /// Lines that may be meant as tasks but were not read as tasks.
     NotRead Warning "not-read",
     UnknownKey Warning "unknown-key",
     UnknownType Warning "unknown-type",
     DuplicateKey Warning "duplicate-key",
     EmptyPhase Warning "empty-phase",
     NoCheck Warning "no-check",
-    /// The check of the last link has nothing to look at.
+    /// The last check of a chain has no files to look at.
     NoFiles Warning "no-files",
     SwallowedStatus Warning "swallowed-status",
-    /// A command is kept and run as it is.
+    /// Commands are stored and run as written.
     Secret Warning "secret",
     ManyTasks Warning "many-tasks",
     AlternatingUi Warning "alternating-ui",
     CheckedBox Warning "checked-box",
-    /// Two titles under one id are one task.
+    /// Two titles with one id are read as one task.
     OtherTitle Warning "other-title",
     UnreadDependency Warning "unread-dependency",
     CutNotes Warning "cut-notes",
-    /// Nobody can tell whose list of tasks it is.
+    /// The format of the list is unknown.
     UnknownFormat Error "unknown-format",
     UnknownStatus Warning "unknown-status",
     UnreadEstimate Warning "unread-estimate",
-    /// Something of a list that is no work: deleted, a template.
+    /// An entry of a list that is not work: deleted, or a template.
     LeftOut Warning "left-out",
-    /// What would be used before work on an interface is not installed.
+    /// A skill for ui work is configured but not installed.
     SkillNotInstalled Warning "skill-not-installed",
-    /// It proves nothing about the work. Only where checks are run.
+    /// The check proves nothing about the work. Found only when checks are run.
     PassesAlready Warning "passes-already",
-    /// A second task with the id of another one.
+    /// A second task with the same id.
     RenamedId Warning "renamed-id",
 }
 
@@ -145,7 +145,7 @@ impl LintReport {
     }
 }
 
-/// What was found so far.
+/// The problems found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     found: Vec<(Code, Range<usize>, String, String)>,

@@ -3,12 +3,12 @@ use std::fmt::Write;
 use crate::problem::Problem;
 use crate::source::Lines;
 
-/// How much of a line is shown.
+/// The maximum width of an excerpt.
 const WIDTH: usize = 100;
-/// What stays visible before the place that is meant.
+/// The number of characters shown before the problem.
 const BEFORE: usize = 40;
 
-/// The problems as a compiler shows them, with the line and a caret. `name` is the file's.
+/// Renders problems as a compiler does, with the line and a caret. `name` is the file name.
 pub fn render(problems: &[Problem], text: &str, name: &str) -> String {
     let lines = Lines::of(text);
     let mut shown = String::new();
@@ -34,7 +34,7 @@ fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str) {
     let _ = writeln!(shown, "{margin} = help: {}\n", visible(help));
 }
 
-/// The part of a line around a column, and how far in that column then is.
+/// Returns the part of a line around a column, and the position of the column in it.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     let length = line.chars().count();
     let from = if length <= WIDTH { 0 } else { column.saturating_sub(BEFORE).min(length - WIDTH) };
@@ -54,7 +54,7 @@ fn visible(text: &str) -> String {
     text.chars().map(visible_character).collect()
 }
 
-/// What a spec holds is not for the terminal to obey.
+/// Replaces control characters: a spec must not control the terminal.
 fn visible_character(character: char) -> char {
     match character {
         '\t' => ' ',

@@ -1,5 +1,5 @@
-//! Which unit starts next: what it waits for has landed, and its files meet those of no running unit. Of several, the
-//! one that ends the plan soonest by what is known of the lengths.
+//! Decides which unit starts next: its dependencies have landed, and its files overlap with those of no running unit.
+//! Of several, it picks the one that finishes the plan soonest by the expected lengths.
 
 mod graph;
 mod length;
@@ -16,20 +16,20 @@ pub use length::Lengths;
 use graph::Graph;
 use simulate::Simulation;
 
-/// Above this many units the longest chain goes first without a simulation: trying all orders for 128 units takes about
-/// two milliseconds, and grows with the square.
+/// Above this number of units the longest chain goes first, without a simulation. Trying all orders for 128 units takes
+/// about two milliseconds, and the time grows with the square.
 const SIMULATED: usize = 128;
 
-/// How many orders are compared.
+/// The number of orders that are compared.
 const ORDERS: u64 = 64;
 
 /// The order in which the units of a plan start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     graph: Graph,
-    /// How long each unit is expected to take, in any measure.
+    /// The expected length of each unit, in any measure.
     lengths: Vec<u64>,
-    /// All units by urgency, in several orders. The first has the longest chain first.
+    /// All units by urgency, in several orders. The first order puts the longest chain first.
     orders: Vec<Vec<usize>>,
 }
 
@@ -37,10 +37,10 @@ pub struct Schedule {
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
     pub state: &'a dyn Fn(usize) -> UnitState,
-    /// How long the agent of a running unit has been working, in the measure of the lengths. None: the unit only lands,
-    /// and no place is taken.
+    /// The time that the agent of a running unit has worked, in the measure of the lengths. `None`: the unit is only
+    /// landing and takes no place.
     pub worked: &'a dyn Fn(usize) -> Option<u64>,
-    /// How many agents may work at once.
+    /// The number of agents that may work at once.
     pub places: usize,
 }
 
@@ -51,23 +51,23 @@ impl fmt::Debug for Moment<'_> {
 }
 
 impl Schedule {
-    /// With how long each unit is expected to take.
+    /// Creates a schedule from the expected length of each unit.
     pub fn of(units: &[Unit], lengths: Vec<u64>) -> Self {
         let mut schedule = Self { graph: Graph::of(units, SIMULATED), lengths: Vec::new(), orders: Vec::new() };
         schedule.expect(lengths);
         schedule
     }
 
-    /// What is expected changed.
+    /// Replaces the expected lengths.
     pub fn expect(&mut self, lengths: Vec<u64>) {
-        // The order of equals is the plan's, so without a difference in length nothing is to be compared.
+        // Equal units keep the order of the plan. Without a difference in length there is nothing to compare.
         let orders = if self.graph.is_small { ORDERS } else { 1 };
         self.orders = (0..orders).map(|number| self.order(&varied(&lengths, number))).collect();
         self.orders.dedup();
         self.lengths = lengths;
     }
 
-    /// The longest chain first; of equal chains the one that more units wait for, then as the plan has them.
+    /// Orders by the longest chain; for equal chains by the number of units that depend on it, then as in the plan.
     fn order(&self, lengths: &[u64]) -> Vec<usize> {
         let chains = self.graph.chains(lengths);
         let mut order: Vec<usize> = (0..lengths.len()).collect();
@@ -75,12 +75,12 @@ impl Schedule {
         order
     }
 
-    /// Whether all that a unit waits for is done.
+    /// Reports whether all dependencies of a unit are done.
     pub fn is_free(&self, place: usize, state: &dyn Fn(usize) -> UnitState) -> bool {
         self.graph.after[place].iter().all(|cause| state(*cause) == UnitState::Done)
     }
 
-    /// Whether a unit could start if a place were free. A unit that names no files meets nobody's.
+    /// Reports whether a unit could start if a place were free. A unit without files overlaps with no other.
     pub fn is_any_ready(&self, units: &[Unit], state: &dyn Fn(usize) -> UnitState) -> bool {
         !self.ready(units, state).is_empty()
     }
@@ -96,19 +96,20 @@ impl Schedule {
         for place in order.iter().filter(|place| state(**place) == UnitState::Running) {
             reached.add(&units[*place].files);
         }
-        // Of two whose files meet, the plan's first goes first: what they come to does not depend on what was measured.
+        // Of two units with overlapping files, the earlier in the plan starts first, so that the result does not depend
+        // on timing.
         let mut in_plan = ready.clone();
         in_plan.sort_unstable();
-        let mut held = vec![false; units.len()];
+        let mut overlaps = vec![false; units.len()];
         for place in in_plan {
-            held[place] = reached.meets(&units[place].files);
+            overlaps[place] = reached.meets(&units[place].files);
             reached.add(&units[place].files);
         }
-        ready.retain(|place| !held[*place]);
+        ready.retain(|place| !overlaps[*place]);
         ready
     }
 
-    /// The unit to start now: the first one of the order that ends soonest if all lengths are as expected.
+    /// Returns the unit to start now: the first of the order that finishes soonest if all lengths are as expected.
     pub fn next(&self, units: &[Unit], moment: Moment<'_>) -> Option<usize> {
         let ready = self.ready(units, moment.state);
         let first = *ready.first()?;
@@ -116,16 +117,16 @@ impl Schedule {
             return Some(first);
         }
         let simulation = Simulation::of(&self.graph, &self.lengths, moment);
-        // Of equals the first, so the longest chain decides where the rest does not matter.
+        // Of equal orders the first is used, so the longest chain decides unless another order is better.
         let best = self.orders.iter().min_by_key(|order| simulation.end(order))?;
         best.iter().copied().find(|place| ready.contains(place))
     }
 }
 
-/// The lengths that an order is made of: the first as they are, the others each a bit longer or shorter, which tries other
-/// orders of what is nearly equal. The same every time, so what was the best order stays one of them.
+/// Returns the lengths for one order: the first as they are, the others varied a little, which tries other orders of
+/// nearly equal units. The result is deterministic, so the best order stays among them.
 fn varied(lengths: &[u64], number: u64) -> Vec<u64> {
-    // A quarter of the orders each: nearly as expected, up to half, up to three times.
+    // A quarter of the orders each: nearly as expected, up to half more, up to three times.
     let spread = match number % 4 {
         _ if number == 0 => 0,
         0 | 1 => 25,

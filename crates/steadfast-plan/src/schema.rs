@@ -1,4 +1,4 @@
-//! The published schema of SPEC.json: what an editor wants to know.
+//! The published schema of SPEC.json, for editors.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A spec: what is to be built, in phases of tasks, each with a check where it has one.
+/// A spec: the work to do, in phases of tasks, each with a check if it has one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(title = "SPEC.json", extend("additionalProperties" = false))]
 #[expect(dead_code, reason = "only its shape is used")]
 pub struct Spec {
     #[serde(rename = "$schema")]
     schema: Option<String>,
-    /// What is built, in a few words.
+    /// The feature to build, in a few words.
     feature: String,
-    /// What it is for.
+    /// The purpose of the feature.
     description: Option<String>,
-    /// A promise of completion of this spec alone: the text of `<promise>…</promise>`.
+    /// The completion promise of this spec alone: the text of `<promise>…</promise>`.
     completion_promise: Option<String>,
-    /// Whatever a reader should know. `constraints`, `must_not` and `success_criteria` in it are read.
+    /// Free information for readers. `constraints`, `must_not` and `success_criteria` in it are read.
     context: Option<BTreeMap<String, Value>>,
-    /// What must stay as it is.
+    /// Things that must stay as they are.
     constraints: Option<Lines>,
-    /// What must not happen.
+    /// Things that must not happen.
     must_not: Option<Lines>,
-    /// How one knows that it is done.
+    /// Criteria that show that the work is done.
     success_criteria: Option<Lines>,
-    /// Commands by name: `test` and `typecheck` are the checks of tasks without one; `$verification_commands.NAME` in a
-    /// command stands for another.
+    /// Commands by name. `test` and `typecheck` are the checks of tasks without one. `$verification_commands.NAME` in a
+    /// command is replaced by that command.
     verification_commands: Option<BTreeMap<String, String>>,
-    /// Whether each phase begins with a task for its decisions, and waits for the one before it. Default: `true`.
+    /// If `true`, each phase begins with a task for its decisions and waits for the phase before it. Default: `true`.
     decisions: Option<bool>,
     phases: Vec<SpecPhase>,
 }
@@ -49,10 +49,10 @@ pub enum Lines {
 pub struct SpecPhase {
     id: String,
     name: Option<String>,
-    /// Phases that come before it. Without it: the one before it.
+    /// Phases that come before it. Default: the phase before it.
     depends_on: Option<Lines>,
     tasks: Option<Vec<SpecTask>>,
-    /// Tasks that are done once for each item.
+    /// Tasks that are repeated for each item.
     #[serde(rename = "loop")]
     each: Option<SpecLoop>,
 }
@@ -69,23 +69,23 @@ pub struct SpecLoop {
 #[schemars(extend("additionalProperties" = false))]
 #[expect(dead_code, reason = "only its shape is used")]
 pub struct SpecTask {
-    /// Like `1.1`; what it begins with is the number of its phase.
+    /// Such as `1.1`, where the first part is the number of its phase.
     id: String,
-    /// What is to be done, in one line.
+    /// The work, in one line.
     task: String,
-    /// What the work is about, and so what comes before and after it. Without one the typecheck is the check.
+    /// The type of the work, which decides the tasks before and after it. Without a type the check is the typecheck.
     #[serde(rename = "type")]
     task_type: Option<SpecType>,
-    /// What it changes, from the root of the repository.
+    /// Files that the task changes, as paths from the root of the repository.
     files: Option<Lines>,
     notes: Option<Lines>,
     verification: Option<SpecVerification>,
     /// Tasks or phases that come before it.
     depends_on: Option<Lines>,
-    /// How long it takes: `20 min`, `1.5 h`, or a number of minutes. A run starts longer chains of work first.
+    /// The expected time: `20 min`, `1.5 h`, or a number of minutes. A run starts longer chains of work first.
     estimate: Option<SpecEstimate>,
-    /// How it stands where it comes from: `pending`, `in_progress`, `done` or `blocked`, perhaps with a reason behind a
-    /// colon. What is done there is `claimed` here.
+    /// The status in the list that it comes from: `pending`, `in_progress`, `done` or `blocked`, optionally with a
+    /// colon and a reason. A task that is `done` there becomes `claimed` here.
     status: Option<String>,
 }
 
@@ -105,7 +105,7 @@ pub enum SpecType {
     Docs,
 }
 
-/// How a task is checked.
+/// The check of a task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SpecVerification {
@@ -115,7 +115,7 @@ pub enum SpecVerification {
         kind: Option<String>,
         /// A command line that exits with 0 when the task is done.
         command: Option<String>,
-        /// What is to be seen, in words.
+        /// Criteria for a reader, in words.
         success_criteria: Option<Lines>,
     },
 }

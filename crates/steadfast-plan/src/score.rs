@@ -1,9 +1,9 @@
-//! How clear a request is: five questions, 0 to 2 points each, by stated rules over its sentences.
+//! Scores how clear a request is: five questions, 0 to 2 points each, by rules over its sentences.
 //!
-//! A rule never guesses at meaning: it looks for words, numbers, paths and commands, and for what the heading above them
-//! says. Each mark names the sentence that earned it, so that a human sees at once where a rule was wrong.
+//! A rule does not interpret meaning: it looks for words, numbers, paths and commands, and at the heading above them.
+//! Each mark names the sentence that earned it, so that a human can see where a rule was wrong.
 
-/// A list of the vocabulary, by its name there.
+/// Returns a list of the vocabulary by name.
 macro_rules! words {
     ($name:literal) => {
         steadfast_words::phrases!(steadfast_words::word_list::list(
@@ -26,10 +26,10 @@ pub(crate) use rules::says_where;
 use sentence::Said;
 pub use stated::{Stated, stated};
 
-/// Below this a request does not run.
+/// The lowest score with which a request may run.
 pub const THRESHOLD: u8 = 5;
 
-/// The marks of a request, one for each dimension.
+/// The marks of a request, one per dimension.
 ///
 /// ```
 /// let score = steadfast_plan::score("Make the app faster.");
@@ -42,7 +42,7 @@ pub struct SpecScore {
 }
 
 impl SpecScore {
-    /// 0 to 10.
+    /// Returns the sum of points, 0 to 10.
     pub fn total(&self) -> u8 {
         self.marks.iter().map(|mark| mark.points).sum()
     }
@@ -51,7 +51,7 @@ impl SpecScore {
         self.marks.iter().find(|mark| mark.dimension == dimension).map_or(0, |mark| mark.points)
     }
 
-    /// What nothing was said about.
+    /// Returns the dimensions without any points.
     pub fn missing(&self) -> Vec<Dimension> {
         self.marks.iter().filter(|mark| mark.points == 0).map(|mark| mark.dimension).collect()
     }
@@ -85,37 +85,37 @@ impl Dimension {
         }
     }
 
-    /// What a human is asked when nothing was said about it.
+    /// Returns the question for a human when a dimension has no points.
     pub fn question(self) -> &'static str {
         match self {
-            Self::Outcome => "What can somebody do afterwards, or what does the program do, that is not so today?",
-            Self::Scope => "Which files, folders or commands is it about, and what stays out?",
+            Self::Outcome => "What can a user do afterwards, or what does the program do, that it does not do today?",
+            Self::Scope => "Which files, folders or commands does it affect, and what is out of scope?",
             Self::Constraints => "What must not happen or change on the way?",
-            Self::Success => "By which numbers, examples or cases can somebody see that it is right?",
-            Self::Done => "Which command or which list shows that it is finished?",
+            Self::Success => "Which numbers, examples or cases show that the result is right?",
+            Self::Done => "Which command or checklist shows that the work is finished?",
         }
     }
 }
 
-/// The points of one dimension, and what earned them.
+/// The points of one dimension, and the sentence that earned them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
     pub dimension: Dimension,
     /// 0 to 2.
     pub points: u8,
     pub because: Option<ScoredSentence>,
-    /// What was seen in that sentence.
+    /// The rule that matched the sentence.
     pub rule: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScoredSentence {
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
     pub text: String,
 }
 
-/// What a sentence is worth, and for what.
+/// The points of a sentence, and the rule that gave them.
 type Worth = Option<(u8, &'static str)>;
 
 /// Scores prose or Markdown.
@@ -124,7 +124,7 @@ pub fn score(text: &str) -> SpecScore {
     SpecScore { marks: Dimension::ALL.map(|dimension| best(dimension, &said)) }
 }
 
-/// The files and folders that a text names, from the root of the checkout; a route is none.
+/// Returns the files and folders that a text names, from the root of the checkout. Routes are not included.
 ///
 /// ```
 /// assert_eq!(steadfast_plan::paths("Edit `src/Main.java`, look into docs/ and/or GET /api/v1/x."), ["src/Main.java", "docs/"]);
@@ -133,17 +133,17 @@ pub fn paths(text: &str) -> Vec<String> {
     token::paths(text)
 }
 
-/// Scores a spec that was read already, by what its author wrote. The lines are those of the plan in Markdown.
+/// Scores a compiled spec by the words of its author. Line numbers are those of the plan in Markdown.
 pub fn score_plan(plan: &Plan) -> SpecScore {
     score(&as_markdown(plan))
 }
 
-/// What a spec that was read already says has to pass at its end.
+/// Returns the checks that a compiled spec states for its end.
 pub(crate) fn stated_of_plan(plan: &Plan) -> Stated {
     stated(&as_markdown(plan))
 }
 
-/// The sentences that have both points in a dimension; for [`Dimension::Done`] the commands in them.
+/// Returns the sentences with both points in a dimension; for [`Dimension::Done`] the commands in them.
 pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
     let said = document::sentences(text);
     let full = said.iter().filter(|said| rules::worth(dimension, said).is_some_and(|(points, _)| points == 2));
@@ -156,9 +156,9 @@ pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
     }
 }
 
-/// The first of the best sentences.
+/// Returns the first of the best sentences.
 fn best(dimension: Dimension, said: &[Said]) -> Mark {
-    let mut mark = Mark { dimension, points: 0, because: None, rule: "nothing says so" };
+    let mut mark = Mark { dimension, points: 0, because: None, rule: "no sentence covers it" };
     for sentence in said {
         if let Some((points, rule)) = rules::worth(dimension, sentence)
             && points > mark.points

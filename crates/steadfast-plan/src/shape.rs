@@ -3,10 +3,10 @@ use steadfast_text::one_line;
 
 use crate::score::{Dimension, Stated, said_about, says_where, stated, stated_of_plan};
 
-/// How many lines of one kind are kept: more are a document, not a shape.
+/// The maximum number of lines of one kind. More would be a document, not a shape.
 const LINES: usize = 40;
 
-/// What a spec or a request says of its result: the lists of its plan, and what its sentences say beside them.
+/// Reads the shape of a result from a spec or request: the lists of its plan, and its sentences.
 pub fn shape(text: &str, plan: Option<&Plan>) -> Shape {
     let mut shape = Shape::default();
     if let Some(plan) = plan {
@@ -30,13 +30,13 @@ pub fn shape(text: &str, plan: Option<&Plan>) -> Shape {
     shape
 }
 
-/// "Only touch `src/auth`" says where the work is, and not what must not happen.
+/// "Only touch `src/auth`" names the place of the work, not a forbidden effect.
 fn put_limit(shape: &mut Shape, line: &str) {
     let lines = if says_where(line) { &mut shape.scope } else { &mut shape.must_nots };
     put(lines, line);
 }
 
-/// Once each, however it is spelled.
+/// Adds a line once, ignoring differences in spelling.
 fn put(lines: &mut Vec<String>, line: &str) {
     let line = line.trim().trim_end_matches('.').trim();
     let known = lines.iter().any(|known| known.eq_ignore_ascii_case(line));
@@ -45,7 +45,7 @@ fn put(lines: &mut Vec<String>, line: &str) {
     }
 }
 
-/// SHAPE.md.
+/// Renders SHAPE.md.
 pub fn render_shape(request: &str, shape: &Shape) -> String {
     let mut page = format!("# Shape: {}\n", one_line(request));
     let checks: Vec<String> = shape.checks.iter().map(|check| format!("`{}`", check.command)).collect();

@@ -2,7 +2,7 @@ use crate::problem::{Code, Findings};
 
 const BOM: char = '\u{feff}';
 
-/// What a spec is written in.
+/// The notation of a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notation {
     Json,
@@ -10,16 +10,16 @@ pub(crate) enum Notation {
 }
 
 impl Notation {
-    /// By what the text begins with; the name decides only where that could be either.
+    /// Decides by the beginning of the text; the file name decides only if that is ambiguous.
     pub(crate) fn of(text: &str, name: &str, findings: &mut Findings) -> Option<Self> {
         if let Some(at) = text.find('\0') {
             let help = "a spec is Markdown or JSON, in UTF-8";
-            findings.add(Code::NotText, &(at..at + 1), "this is not a text: there is a zero byte in it", help);
+            findings.add(Code::NotText, &(at..at + 1), "the file is not text: it contains a zero byte", help);
             return None;
         }
         let start = text.trim_start_matches(BOM).trim_start();
         if start.is_empty() {
-            let help = "write what is to be done: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`";
+            let help = "describe the work: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`";
             findings.add(Code::Empty, &(0..0), "the spec is empty", help);
             return None;
         }
@@ -27,7 +27,7 @@ impl Notation {
         let (json, markdown) = (name.ends_with(".json"), name.ends_with(".md") || name.ends_with(".markdown"));
         let mut characters = start.chars();
         let is_json = match characters.next() {
-            // A key follows, or nothing.
+            // A key follows, or the end of the object.
             Some('{') if markdown => characters.find(|c| !c.is_whitespace()).is_some_and(|c| matches!(c, '"' | '}')),
             Some('{') => true,
             Some('#') => false,
@@ -39,12 +39,12 @@ impl Notation {
     }
 }
 
-/// Where the byte order mark ends, if there is one.
+/// Returns the length of the byte order mark, if there is one.
 pub(crate) fn bom_len(text: &str) -> usize {
     if text.starts_with(BOM) { BOM.len_utf8() } else { 0 }
 }
 
-/// Where the lines of a text begin.
+/// The starts of the lines in a text.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
@@ -57,7 +57,7 @@ impl<'a> Lines<'a> {
         Self { text, starts }
     }
 
-    /// Line and column of a byte, both from 1, the column in characters.
+    /// Returns line and column of a byte, both from 1, the column in characters.
     pub(crate) fn position(&self, at: usize) -> (usize, usize) {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         (line, self.text[start..at].chars().filter(|c| *c != BOM).count() + 1)
     }
 
-    /// A line without its end, by its number.
+    /// Returns a line by number, without its line ending.
     pub(crate) fn line(&self, number: usize) -> &'a str {
         let start = self.starts[number - 1];
         let end = self.starts.get(number).map_or(self.text.len(), |next| next - 1);

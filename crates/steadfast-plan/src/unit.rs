@@ -1,4 +1,4 @@
-//! What one agent does in one go: a task with the links that its type brought along.
+//! The work of one agent: a task with the tasks that were generated for it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -6,16 +6,16 @@ use std::fmt;
 
 use steadfast_model::{Status, Task, TaskId, TaskKind};
 
-/// One agent, one worktree, one merge.
+/// The work of one agent in one worktree, with one merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Of its main task, or of the only one.
+    /// The id of its main task, or of its only task.
     pub id: TaskId,
     pub title: String,
-    /// In the order they are worked on.
+    /// In the order of work.
     pub tasks: Vec<TaskId>,
     pub files: Vec<String>,
-    /// The units it waits for, in the order of the list.
+    /// The units it depends on, in the order of the list.
     pub after: Vec<TaskId>,
 }
 
@@ -27,16 +27,16 @@ pub enum UnitState {
     Blocked,
 }
 
-/// Units that wait for each other.
+/// Units that depend on each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circle {
-    /// Each waits for the next; the first is at the end again.
+    /// Each depends on the next; the first is repeated at the end.
     pub path: Vec<TaskId>,
 }
 
 impl fmt::Display for Circle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("these wait for each other:")?;
+        f.write_str("circular dependency:")?;
         for (index, id) in self.path.iter().enumerate() {
             write!(f, "{}{id}", if index == 0 { " " } else { " → " })?;
         }
@@ -47,7 +47,7 @@ impl fmt::Display for Circle {
 impl Error for Circle {}
 
 impl Unit {
-    /// What the ledger says of it. Whether it runs is its runner's to know.
+    /// Returns the state by the statuses in the ledger. Only the runner knows whether the unit is running.
     pub fn state(&self, status: &dyn Fn(&TaskId) -> Status) -> UnitState {
         let mut all_done = true;
         for task in &self.tasks {
@@ -61,7 +61,7 @@ impl Unit {
     }
 }
 
-/// The units of a plan, in the order of its tasks. A dependency on what is not in the list is none.
+/// Groups the tasks of a plan into units, in their order. Dependencies on tasks outside of the list are ignored.
 pub fn units(tasks: &[Task]) -> Result<Vec<Unit>, Circle> {
     let places: HashMap<&TaskId, usize> = tasks.iter().enumerate().map(|(place, task)| (&task.id, place)).collect();
     let mains: Vec<usize> =
@@ -108,8 +108,8 @@ pub fn units(tasks: &[Task]) -> Result<Vec<Unit>, Circle> {
     Ok(units)
 }
 
-/// The place of the task that a generated one belongs to; of every other, its own. `Xa` is before or after `X`,
-/// which the kind tells.
+/// Returns the index of the main task of a generated one, else the task's own index. The kind tells whether `Xa` comes
+/// before or after `X`.
 fn main_of(tasks: &[Task], places: &HashMap<&TaskId, usize>, place: usize, task: &Task) -> usize {
     let letters = match task.kind {
         TaskKind::Pre => ["a", "a"],
@@ -121,7 +121,7 @@ fn main_of(tasks: &[Task], places: &HashMap<&TaskId, usize>, place: usize, task:
     main.filter(|main| tasks[*main].kind == TaskKind::Main).unwrap_or(place)
 }
 
-/// Before it, itself, after it.
+/// Returns the position in a chain: before the main task, the task, after it.
 fn link(kind: TaskKind) -> u8 {
     match kind {
         TaskKind::Pre => 0,
@@ -137,13 +137,13 @@ enum Mark {
     Closed,
 }
 
-/// The first circle there is, its first step again at its end.
+/// Returns the first cycle, with its first step repeated at the end.
 fn circle(causes: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut marks = vec![Mark::New; causes.len()];
     (0..causes.len()).find_map(|start| if marks[start] == Mark::New { walk(causes, start, &mut marks) } else { None })
 }
 
-/// Depth first, without recursion: a chain may be as long as the plan.
+/// Searches depth first, without recursion: a chain may be as long as the plan.
 fn walk(causes: &[Vec<usize>], start: usize, marks: &mut [Mark]) -> Option<Vec<usize>> {
     let mut stack = vec![(start, 0)];
     marks[start] = Mark::Open;

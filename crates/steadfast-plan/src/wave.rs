@@ -1,4 +1,4 @@
-//! Which units can be worked on at once: ready, and their files do not meet.
+//! Waves: units that can be worked on at once, because they are ready and their files do not overlap.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,8 +7,8 @@ use steadfast_model::TaskId;
 use crate::file_overlap::FileSet;
 use crate::unit::{Unit, UnitState};
 
-/// Ready units whose files meet neither each other's nor those of a unit that runs, in order. A unit that names no files
-/// meets nobody.
+/// Returns the ready units, in order, whose files overlap neither with each other nor with those of a running unit. A
+/// unit without files overlaps with no other.
 pub fn next_wave(units: &[Unit], state: &dyn Fn(&TaskId) -> UnitState) -> Vec<usize> {
     let states: HashMap<&TaskId, UnitState> = units.iter().map(|unit| (&unit.id, state(&unit.id))).collect();
     let mut reached = FileSet::default();
@@ -23,7 +23,7 @@ pub fn next_wave(units: &[Unit], state: &dyn Fn(&TaskId) -> UnitState) -> Vec<us
     choose(ready, &mut reached)
 }
 
-/// All waves there will be, if everything passes.
+/// Returns all waves that will follow if every unit succeeds.
 pub fn waves(units: &[Unit]) -> Vec<Vec<usize>> {
     let places: HashMap<&TaskId, usize> = units.iter().enumerate().map(|(place, unit)| (&unit.id, place)).collect();
     let mut waits = vec![0_usize; units.len()];

@@ -1,17 +1,17 @@
-//! A loop as people and other programs read it: `workflow-state.json`, what a new session is told, and what comes next.
+//! Views of a loop for people and other programs: `workflow-state.json`, the text for a new session, the next step.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use steadfast_model::{Counts, Loop, LoopView, OwnerEnd, Review, ReviewKind, Stage, Status, Task};
 use steadfast_text::{count, one_line, truncate};
 
-/// How far the tasks of a loop's plan are.
+/// The progress of a loop's plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoopProgress {
     pub done: u32,
     pub blocked: u32,
     pub all: u32,
-    /// The one that is worked on, from 1. `None`: no run counts waves.
+    /// The current wave, from 1. `None`: no run counts waves.
     pub wave: Option<u32>,
 }
 
@@ -28,24 +28,24 @@ impl LoopProgress {
         }
     }
 
-    /// From how many tasks are in which status. Which wave is worked on is not known.
+    /// Computes the progress from the number of tasks per status. The current wave is unknown then.
     pub fn counted(counts: Counts) -> Self {
         Self { done: counts.done, blocked: counts.blocked, all: counts.all(), wave: None }
     }
 
-    /// Nothing is left that could be done.
+    /// Reports whether no task is left that could be worked on.
     pub fn is_over(self) -> bool {
         self.all > 0 && self.done + self.blocked == self.all
     }
 }
 
-/// The stage a loop is in, and what takes it further.
+/// The stage of a loop, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NextStep {
     pub stage: Stage,
-    /// How it stands, in words.
+    /// The status in words.
     pub standing: String,
-    /// What takes it further.
+    /// The action that advances the loop.
     pub action: String,
 }
 
@@ -63,7 +63,7 @@ struct WorkflowState<'a> {
     reviews: Reviews<'a>,
 }
 
-/// One entry for each wave and one for the last thorough review, in that order.
+/// One entry per wave and one for the last thorough review, in that order.
 struct Reviews<'a>(&'a [Review]);
 
 #[derive(Serialize)]
@@ -94,7 +94,7 @@ impl Serialize for Reviews<'_> {
     }
 }
 
-/// The last review of each wave, in the order of the waves.
+/// Returns the last review of each wave, in the order of the waves.
 fn waves(reviews: &[Review]) -> Vec<(u32, &Review)> {
     let mut found: Vec<(u32, &Review)> = Vec::new();
     for review in reviews {
@@ -107,7 +107,7 @@ fn waves(reviews: &[Review]) -> Vec<(u32, &Review)> {
     found
 }
 
-/// The thorough review that counts: the one of the last round.
+/// Returns the thorough review that counts: that of the last round.
 pub fn last_thorough(reviews: &[Review]) -> Option<(u32, &Review)> {
     let rounds = reviews.iter().filter_map(|review| match review.kind {
         ReviewKind::Thorough { round } => Some((round, review)),
@@ -120,7 +120,7 @@ fn blockers(review: &Review) -> usize {
     review.findings.iter().filter(|finding| finding.blocks()).count()
 }
 
-/// `workflow-state.json`.
+/// Renders `workflow-state.json`.
 pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
     let state = WorkflowState {
         version: 1,
@@ -134,27 +134,27 @@ pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
         recall_surfaced: &looped.recall_surfaced,
         reviews: Reviews(reviews),
     };
-    // Data of ours is always a text.
+    // Serializing our own data does not fail.
     serde_json::to_string_pretty(&state).map(|text| text + "\n").unwrap_or_default()
 }
 
-/// What a new session is told of a loop that is not finished.
-pub fn resume_text(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> String {
+/// Returns the text about an unfinished loop for a new session.
+pub fn resume_text(looped: &Loop, reviews: &[Review], progress: LoopProgress) -> String {
     let number = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let spec = number(looped.scores.map(|scores| scores.spec.into()));
     let fit = number(looped.scores.map(|scores| scores.fit.into()));
-    let LoopProgress { done, all, wave, .. } = standing;
+    let LoopProgress { done, all, wave, .. } = progress;
     format!(
         "[LOOP RESUME] Active loop detected\nStage: {} | Spec: {spec}/10 | Fit: {fit}\nProgress: {done}/{all} tasks | \
          Wave: {}\nReviews: {}\nNext: {}",
         looped.stage.as_str(),
         number(wave),
         summary(reviews),
-        next(looped, reviews, standing).action,
+        next(looped, reviews, progress).action,
     )
 }
 
-/// `wave 1: 8/10, 2 issues; thorough: 1 blocker remaining`
+/// Formats `wave 1: 8/10, 2 issues; thorough: 1 blocker remaining`.
 fn summary(reviews: &[Review]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (wave, review) in waves(reviews) {
@@ -172,46 +172,48 @@ fn summary(reviews: &[Review]) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join("; ") }
 }
 
-/// What takes a loop further, by its stage.
-pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextStep {
+/// Returns the next step of a loop, by its stage.
+pub fn next(looped: &Loop, reviews: &[Review], progress: LoopProgress) -> NextStep {
     let spec = looped.spec.as_deref().unwrap_or("SPEC.md");
-    let (stands, action) = match looped.stage {
-        _ if looped.ended.is_some() => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
+    let (status, action) = match looped.stage {
+        _ if looped.ended.is_some() => {
+            ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned())
+        }
         Stage::Intent if looped.is_unclear() => (
             "the request is not clear enough".to_owned(),
             "`steadfast loop start TEXT` with a clearer request, or a human runs `steadfast loop override --why REASON`"
                 .to_owned(),
         ),
         Stage::Intent => {
-            let stands = match (&looped.overridden, looped.scores) {
-                (Some(_), _) => "a human took the request as it is",
+            let status = match (&looped.overridden, looped.scores) {
+                (Some(_), _) => "a human accepted the request as it is",
                 (None, Some(_)) => "the request is clear enough",
-                (None, None) => "the request was not judged",
+                (None, None) => "the request has no score",
             };
-            (stands.to_owned(), "`steadfast loop advance shape`".to_owned())
+            (status.to_owned(), "`steadfast loop advance shape`".to_owned())
         }
         Stage::Shape if looped.shape.is_none() => (
-            "criteria, must-nots and verification are not kept yet".to_owned(),
-            format!("`steadfast loop shape {spec}` keeps those of the spec"),
+            "criteria, must-nots and verification are not recorded yet".to_owned(),
+            format!("`steadfast loop shape {spec}` records those of the spec"),
         ),
-        Stage::Shape => ("the shape is kept".to_owned(), "`steadfast loop advance decompose`".to_owned()),
-        Stage::Decompose if looped.plan.is_none() && standing.all == 0 => (
+        Stage::Shape => ("the shape is recorded".to_owned(), "`steadfast loop advance decompose`".to_owned()),
+        Stage::Decompose if looped.plan.is_none() && progress.all == 0 => (
             "no plan is loaded".to_owned(),
             format!("`steadfast plan load {spec}`, then `steadfast loop advance executing`"),
         ),
         Stage::Decompose => {
-            (counted_tasks(standing), "`steadfast loop advance executing`".to_owned())
+            (counted_tasks(progress), "`steadfast loop advance executing`".to_owned())
         }
-        Stage::Executing if standing.is_over() && standing.blocked > 0 => (
-            counted_tasks(standing),
-            "a human gives a blocked task back with `steadfast task unblock ID`; `steadfast loop advance review` goes on \
-             without it"
+        Stage::Executing if progress.is_over() && progress.blocked > 0 => (
+            counted_tasks(progress),
+            "a human can run `steadfast task unblock ID`; `steadfast loop advance review` continues \
+             without the blocked tasks"
                 .to_owned(),
         ),
-        Stage::Executing if standing.is_over() => {
-            (counted_tasks(standing), "`steadfast loop advance review`".to_owned())
+        Stage::Executing if progress.is_over() => {
+            (counted_tasks(progress), "`steadfast loop advance review`".to_owned())
         }
-        Stage::Executing => (counted_tasks(standing), "`steadfast task next` shows the next task".to_owned()),
+        Stage::Executing => (counted_tasks(progress), "`steadfast task next` shows the next task".to_owned()),
         Stage::Review => match last_thorough(reviews) {
             Some((round, review)) if review.passed => {
                 (format!("round {round} of the thorough review passed"), "`steadfast loop gate`".to_owned())
@@ -222,24 +224,24 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextSt
             ),
             Some((round, review)) => (
                 format!(
-                    "round {round} of the thorough review leaves {}",
+                    "round {round} of the thorough review has {} left",
                     count(review.blockers_remaining, "blocker")
                 ),
-                "`steadfast loop review` shows what is to be fixed, waived or deferred".to_owned(),
+                "`steadfast loop review` lists the findings to fix, waive or defer".to_owned(),
             ),
-            None => ("the thorough review is to be made".to_owned(), "`steadfast loop review`".to_owned()),
+            None => ("the thorough review has not run yet".to_owned(), "`steadfast loop review`".to_owned()),
         },
-        Stage::Complete => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
+        Stage::Complete => ("the loop has ended".to_owned(), "`steadfast loop start TEXT` starts another".to_owned()),
     };
-    NextStep { stage: looped.stage, standing: stands, action }
+    NextStep { stage: looped.stage, standing: status, action }
 }
 
-/// The little of a loop that a decision needs.
+/// Returns the parts of a loop that a decision needs.
 pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ended: Option<OwnerEnd>) -> LoopView {
-    let standing = LoopProgress::counted(counts);
-    let NextStep { stage, standing: stands, action } = next(looped, reviews, standing);
-    // What is blocked is given back by a human alone.
-    let blocked = stage == Stage::Executing && standing.is_over() && standing.blocked > 0;
+    let progress = LoopProgress::counted(counts);
+    let NextStep { stage, standing: status, action } = next(looped, reviews, progress);
+    // Only a human can unblock a task.
+    let blocked = stage == Stage::Executing && progress.is_over() && progress.blocked > 0;
     LoopView {
         id: looped.id.clone(),
         stage,
@@ -248,18 +250,18 @@ pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ende
         run: looped.run.clone(),
         plan: looped.plan.clone(),
         counts,
-        waits: looped.waits.clone().or_else(|| blocked.then(|| stands.clone())),
+        waits: looped.waits.clone().or_else(|| blocked.then(|| status.clone())),
         limit: None,
-        standing: stands,
+        standing: status,
         next: action,
     }
 }
 
-/// `PROGRESS.md` of a loop whose tasks are worked on in a session; a run writes its own.
+/// Renders `PROGRESS.md` of a loop whose tasks are worked on in a session. A run writes its own.
 pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> String {
-    let standing = LoopProgress::of(tasks);
+    let progress = LoopProgress::of(tasks);
     let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", one_line(&looped.request), looped.stage.as_str());
-    if let Some(wave) = standing.wave {
+    if let Some(wave) = progress.wave {
         page += &format!(" | Wave {wave}");
     }
     let (iterations, cost) = (looped.limits.iterations, looped.limits.micro_usd);
@@ -282,13 +284,13 @@ pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> Strin
         }
     }
     let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
-    page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all);
+    page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", progress.done, progress.all);
     page + &counsel(tasks, reviews.len())
 }
 
-/// How often experts were asked, reviews among them, and what they recommended for tasks that were stuck.
+/// Reports how often experts were asked, with reviews, and their recommendations for stuck tasks.
 pub fn counsel(tasks: &[Task], reviews: usize) -> String {
-    /// More is in the notes of the task. The `…` counts.
+    /// The maximum length of a recommendation, with the `…`. The notes of the task have the full text.
     const SAID: usize = 161;
     let panels: Vec<(&Task, &str)> =
         tasks.iter().flat_map(|task| task.counsel().map(move |said| (task, said))).collect();
@@ -303,8 +305,8 @@ fn dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
-fn counted_tasks(standing: LoopProgress) -> String {
-    let LoopProgress { done, blocked, all, .. } = standing;
+fn counted_tasks(progress: LoopProgress) -> String {
+    let LoopProgress { done, blocked, all, .. } = progress;
     match blocked {
         0 => format!("{done} of {all} tasks are done"),
         blocked => format!("{done} of {all} tasks are done, {blocked} blocked"),

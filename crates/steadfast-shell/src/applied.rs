@@ -1,4 +1,4 @@
-//! A line of the table, applied to a command's arguments.
+//! Applies a row of the table to the arguments of a command.
 
 use crate::effect::{Certainty, Op};
 use crate::expand::Arg;
@@ -18,7 +18,7 @@ impl Walk {
             return None;
         };
         let sorted = row.sort(args);
-        // What stands behind a wrapper's command is not its own.
+        // Options after the command of a wrapper belong to that command.
         self.named_output(&args[..sorted.command.unwrap_or(args.len())], name, Described::Yes);
         if !row.applies(args) {
             return None;
@@ -54,7 +54,7 @@ impl Walk {
         self.remember(name, &sorted, stdin)
     }
 
-    /// The operands that a word of the table means.
+    /// Returns the operands that a word of the table selects.
     fn operands(&mut self, op: Op, which: Which, sorted: &Sorted<'_>, name: &str) {
         let operands = &sorted.operands;
         let last = operands.len().saturating_sub(1);
@@ -75,13 +75,13 @@ impl Walk {
                 }
                 continue;
             }
-            // The host's side of `host:path` is not here.
+            // In `host:path` the file is on another host.
             if is_remote(&arg.text) {
                 continue;
             }
             let source = (operands.len() == 2).then(|| operands[0]);
             self.copy(op, source, arg, name);
-            // `cp -r a/. b`, `rsync a/ b`: what is in the folder, under names that are not known.
+            // `cp -r a/. b`, `rsync a/ b`: copies the contents of a folder, whose names are unknown.
             let spreads = |source: &&&Arg| {
                 (name == "rsync" && source.text.ends_with('/')) || (sorted.recursive && source.text.ends_with("/."))
             };
@@ -123,7 +123,7 @@ impl Walk {
         None
     }
 
-    /// `parallel` gives its words to a shell; `xargs` runs them.
+    /// `parallel` passes its words to a shell; `xargs` runs them directly.
     fn run_or_read(&mut self, name: &str, args: &[Arg]) {
         match args {
             [one] if name == "parallel" => {
@@ -135,13 +135,13 @@ impl Walk {
         }
     }
 
-    /// What is known after it: the link that was made, the file that was copied, what `tee` passes on.
+    /// Records the effects on later commands: a new link, a copied file, the output of `tee`.
     fn remember(&mut self, name: &str, sorted: &Sorted<'_>, stdin: Option<String>) -> Option<String> {
         match (name, sorted.operands.as_slice()) {
             ("ln", [target, link]) => {
                 let link = resolve(&link.text, &self.state.cwd);
                 let folder = link.rsplit_once('/').map_or("/", |(head, _)| head);
-                // A symbolic link is read from where it stands.
+                // The target of a symbolic link is relative to the folder of the link.
                 let target = if sorted.symbolic {
                     resolve(&target.text, folder)
                 } else {
@@ -154,7 +154,7 @@ impl Walk {
                 self.copies.push((link.clone(), target.clone()));
                 self.links.push((link, target));
             }
-            // Without a second operand the link is made here.
+            // With one operand the link is created in the current folder.
             ("ln", [target]) => {
                 let here = Arg { text: ".".to_owned(), span: target.span.clone() };
                 self.in_folder(Op::Write, target, &here, name, Certainty::Certain);
@@ -162,12 +162,12 @@ impl Walk {
             ("cp" | "mv" | "install", [from, to]) => {
                 self.copies.push((resolve(&to.text, &self.state.cwd), from.text.clone()));
                 if let Some(content) = self.content(&from.text) {
-                    self.keep(&to.text, Some(&content));
+                    self.record_content(&to.text, Some(&content));
                 }
             }
             ("tee", files) => {
                 for file in files {
-                    self.keep(&file.text, stdin.as_deref());
+                    self.record_content(&file.text, stdin.as_deref());
                 }
                 return stdin;
             }
@@ -176,7 +176,7 @@ impl Walk {
         None
     }
 
-    /// A target that is a folder, or may be one: the file in it is written.
+    /// The target is a folder, or may be one: the file inside it is written.
     fn in_folder(&mut self, op: Op, source: &Arg, folder: &Arg, via: &str, certainty: Certainty) {
         let text = format!("{}/{}", folder.text, base_name(&source.text));
         let target = Arg { text, span: folder.span.clone() };
@@ -190,7 +190,7 @@ impl Walk {
     }
 }
 
-/// `host:path`, and an address.
+/// Recognises `host:path` and URLs.
 fn is_remote(text: &str) -> bool {
     let host = text.split(['/', ANY]).next().unwrap_or_default();
     host.len() > 2 && host.contains(':') && !text.starts_with(':')

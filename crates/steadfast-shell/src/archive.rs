@@ -1,4 +1,4 @@
-//! Archives: what is packed into, and where is unpacked to.
+//! Archives: the file that is packed into, and the folder that is unpacked into.
 
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -69,7 +69,7 @@ impl Walk {
         self.unpack(first, folder, &members, "unzip");
     }
 
-    /// `split` and `csplit`: files that begin with a prefix.
+    /// `split` and `csplit`: write files with a common prefix.
     pub(crate) fn pieces(&mut self, name: &str, first: &Arg, args: &[Arg]) {
         let mut operands = Vec::new();
         let mut prefix = None;
@@ -98,7 +98,7 @@ impl Walk {
         }
     }
 
-    /// The named members below the folder, or anything.
+    /// Writes the named members below the folder, or any file in it.
     fn unpack(&mut self, first: &Arg, folder: Option<&Arg>, members: &[Arg], via: &str) {
         let place = folder.map_or(".", |folder| folder.text.as_str());
         let span = folder.unwrap_or(first).span.clone();

@@ -1,4 +1,4 @@
-//! `awk`: what its program prints into files and gives to a shell.
+//! `awk`: files that its program prints into, and commands that it passes to a shell.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::walk::Walk;
 
 #[derive(Debug, PartialEq)]
 enum AwkEffect {
-    /// A path, or `None` where it is computed.
+    /// A path, or `None` if it is computed.
     Writes(Option<String>),
     Runs(String),
 }
@@ -85,7 +85,7 @@ fn commands(program: &str, names: &HashMap<String, String>) -> Vec<AwkEffect> {
                 let text = string(&program[at..]);
                 let length = text.1;
                 while chars.next_if(|(next, _)| *next < at + length).is_some() {}
-                // `"command" | getline`.
+                // The form `"command" | getline`.
                 if program[at + length..]
                     .trim_start()
                     .strip_prefix('|')
@@ -130,7 +130,7 @@ fn commands(program: &str, names: &HashMap<String, String>) -> Vec<AwkEffect> {
     found
 }
 
-/// The text of a string, and how long it is with its quotes.
+/// Returns the text of a string, and its length with quotes.
 fn string(program: &str) -> (String, usize) {
     let mut text = String::new();
     let mut chars = program.char_indices().skip(1);
@@ -144,7 +144,7 @@ fn string(program: &str) -> (String, usize) {
     (text, program.len())
 }
 
-/// A string, or a name whose value was given. `None`: computed.
+/// Returns a string, or the given value of a name. `None`: computed.
 fn target(rest: &str, names: &HashMap<String, String>) -> Option<String> {
     let (head, tail) = if rest.starts_with('"') {
         let (text, length) = string(rest);
@@ -153,7 +153,7 @@ fn target(rest: &str, names: &HashMap<String, String>) -> Option<String> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         (names.get(&rest[..end])?.clone(), &rest[end..])
     };
-    // Something is put behind it.
+    // Something is appended to it.
     let more = tail.trim_start_matches([' ', ')']);
     if more.is_empty() || more.starts_with([';', '}', '\n', '#', '|']) {
         Some(head)

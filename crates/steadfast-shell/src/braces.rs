@@ -1,9 +1,9 @@
-//! `a{b,c}` to `ab` and `ac`, before anything else in a word is expanded.
+//! Brace expansion: `a{b,c}` to `ab` and `ac`, before any other expansion.
 
 use crate::text::ANY;
 use crate::tree::Part;
 
-/// A word with many braces that is longer than this is not expanded.
+/// The size limit in characters; a longer word with many braces is not expanded.
 const MAX_ATOMS: usize = 4_096;
 
 /// A character without quotes, or anything else.
@@ -13,7 +13,7 @@ enum Atom<'a> {
     Part(&'a Part),
 }
 
-/// The words that a word's braces make of it; `None` when it has none. More than `most` are not told apart.
+/// Expands the braces of a word. `None`: it has none. More than `most` results become one unknown text.
 pub(crate) fn braces(parts: &[Part], most: usize) -> Option<Vec<Vec<Part>>> {
     let has_brace = |part: &Part| matches!(part, Part::Text(text) if text.contains('{'));
     if !parts.iter().any(has_brace) {
@@ -26,7 +26,7 @@ pub(crate) fn braces(parts: &[Part], most: usize) -> Option<Vec<Vec<Part>>> {
             other => atoms.push(Atom::Part(other)),
         }
     }
-    // Each is looked for the end of: more are not told apart.
+    // Finding the end of each brace takes time, so the number is limited.
     let opened = atoms.iter().filter(|atom| matches!(atom, Atom::Char('{'))).count();
     if opened > most && atoms.len() > MAX_ATOMS {
         return Some(vec![vec![Part::Quoted(ANY.to_string())]]);
@@ -69,7 +69,7 @@ impl Expander {
         all
     }
 
-    /// At `{`: what it stands for and how long it is. `None`: it is a character.
+    /// Expands a brace at `{`; returns the results and the length. `None`: the brace is a plain character.
     fn brace<'a>(&mut self, atoms: &[Atom<'a>], depth: usize) -> Option<(Vec<Vec<Atom<'a>>>, usize)> {
         let mut open = 0usize;
         let mut commas = Vec::new();
@@ -95,7 +95,7 @@ impl Expander {
     }
 }
 
-/// `1..9` and `a..z`: any number or letter.
+/// A sequence such as `1..9` or `a..z` becomes any number or letter.
 fn sequence(atoms: &[Atom<'_>]) -> Option<char> {
     let text: String = atoms
         .iter()

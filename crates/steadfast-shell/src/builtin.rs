@@ -1,4 +1,4 @@
-//! Commands that only print, and those that change what the shell knows.
+//! Commands that only print, and builtins that change the state of the shell.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::tree::Mode;
 use crate::walk::Walk;
 
 impl Walk {
-    /// Commands that only print, or change what the shell knows. `None`: not one of these.
+    /// Runs a command that only prints or changes the state of the shell. `None`: another command.
     pub(crate) fn printed(&mut self, name: &str, texts: &[&str], stdin: Option<&str>) -> Option<Option<String>> {
         let silent = || Some(String::new());
         Some(match name {
@@ -31,7 +31,7 @@ impl Walk {
             }
             _ if prints_settings(name, texts) => silent(),
             "pwd" => Some(self.state.cwd.clone()),
-            // The program itself: what is run by this path is that program.
+            // The path of a program stands for the program itself, if it is run.
             "which" => texts.iter().rfind(|text| !text.starts_with('-')).map(|name| (*name).to_owned()),
             "command" | "type" if matches!(texts.first(), Some(&("-v" | "-V" | "-p" | "-P"))) => {
                 texts.get(1).map(|name| (*name).to_owned())
@@ -123,7 +123,7 @@ impl Walk {
         self.go_to(folder);
     }
 
-    /// `read` and its kin: one line, when it is known.
+    /// Runs `read` and similar: takes one line, if it is known.
     fn read(&mut self, name: &str, texts: &[&str], stdin: Option<&str>) {
         let lines = stdin.filter(|text| !is_anything(text)).map(|text| text.trim_end_matches('\n'));
         let line = lines.filter(|text| name == "read" && !text.contains('\n'));
@@ -143,7 +143,8 @@ impl Walk {
     }
 }
 
-/// `eval "$(mise activate bash)"`: settings for a shell, printed by a program. As opaque as the program is, and no more.
+/// Recognises `eval "$(mise activate bash)"`: shell settings printed by a program, no more opaque than the program
+/// itself.
 fn prints_settings(name: &str, texts: &[&str]) -> bool {
     let verb = texts.iter().copied().find(|text| !text.starts_with('-')).unwrap_or_default();
     match name {

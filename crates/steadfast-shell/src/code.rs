@@ -1,5 +1,5 @@
-//! Code given to an interpreter: a path in a string and a writing call is a write. No grammar, only tokens, so one
-//! reading serves Python, JavaScript, Ruby and Perl, and a looser one (`loose`) all others.
+//! Code given to an interpreter: a writing call with a path in a string is a write. It is split into tokens without a
+//! grammar, so one reader serves Python, JavaScript, Ruby and Perl, and a looser one (`loose`) all others.
 
 mod loose;
 mod tokens;
@@ -8,24 +8,24 @@ mod words;
 use std::collections::HashMap;
 
 use self::tokens::{Given, Token, tokens};
-use self::words::{CallEffect, deed};
+use self::words::{CallEffect, effect_of};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
 use crate::walk::{NO_STDIN, Walk};
 
-/// How code is read.
+/// The way in which code is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Calls have parentheses.
+    /// Calls need parentheses.
     Script,
-    /// And need none.
+    /// Calls may omit parentheses.
     Bare,
-    /// Nothing is known but that a name says what a call does.
+    /// Unknown language: only the name says what a call does.
     Words,
 }
 
-/// Calls whose first argument is changed.
+/// Calls that change their first argument.
 const FIRST: &[&str] = &[
     "writeFileSync",
     "writeFile",
@@ -54,7 +54,7 @@ const FIRST: &[&str] = &[
     "rm_rf",
     "rm_f",
 ];
-/// Calls whose second argument is written.
+/// Calls that write their second argument.
 const SECOND: &[&str] = &[
     "copy",
     "copy2",
@@ -68,9 +68,9 @@ const SECOND: &[&str] = &[
     "symlink",
     "symlinkSync",
 ];
-/// Calls whose first argument goes away, and whose second, or only, is written.
+/// Calls that remove their first argument and write their second or only one.
 const MOVES: &[&str] = &["move", "rename", "replace", "renameSync", "renames", "mv"];
-/// Methods that change what they are called on.
+/// Methods that change the object that they are called on.
 const METHODS: &[&str] =
     &["write_text", "write_bytes", "unlink", "touch", "mkdir", "rmdir", "rename", "chmod", "symlink_to", "hardlink_to"];
 const SHELLS: &[&str] = &[
@@ -99,7 +99,7 @@ const SHELLS: &[&str] = &[
 ];
 
 impl Walk {
-    /// Finds the writing calls in `code`, which `arg` gives to `via`.
+    /// Finds writing calls in `code`, which `arg` passes to `via`.
     pub(crate) fn code(&mut self, code: &str, arg: &Arg, args: &[&str], via: &str, family: Family) {
         if !self.enter() {
             return;
@@ -120,10 +120,10 @@ impl Walk {
             {
                 names.insert(name, text);
             }
-            // What a call gives back that reads a file is not the file.
+            // The result of a call that reads a file is not the file.
             if let [Token::Name(name), Token::Mark('='), Token::Name(call), Token::Mark('('), Token::Text(text)] =
                 window
-                && !matches!(deed(call), Some(CallEffect::Reads | CallEffect::Opens))
+                && !matches!(effect_of(call), Some(CallEffect::Reads | CallEffect::Opens))
             {
                 names.insert(name, text);
             }
@@ -167,7 +167,7 @@ impl Walk {
                         Some((n, _)) if n > 0 => {
                             hits.push((Op::Write, text(0).or_else(|| receiver(&tokens, at, &names))));
                         }
-                        // `os.open(path, os.O_WRONLY)`
+                        // The form `os.open(path, os.O_WRONLY)`.
                         _ if args.iter().skip(1).flatten().any(is_flag) => hits.push((Op::Write, text(0))),
                         _ => {
                             read.extend(text(0));
@@ -205,19 +205,19 @@ impl Walk {
                 }
                 "write" | "binwrite" | "delete" if on_files(&tokens, at) => hits.push((Op::Write, text(0))),
                 "write_text" | "write_bytes" => hits.push((Op::Write, None)),
-                // `list.remove(…)`
+                // The form `list.remove(…)`.
                 "remove" | "unlink" if on_any(&tokens, at, &collections) => {}
                 name if FIRST.contains(&name) && !args.is_empty() => hits.push((Op::Write, text(0))),
                 name if SHELLS.contains(&name) => {
                     let mut words = texts(args.first().into_iter().flatten());
-                    // The arguments stand in a list of their own, or one by one.
+                    // The arguments are in a list of their own, or separate.
                     if words.len() == 1 {
                         let rest = args[1..]
                             .iter()
                             .take_while(|arg| matches!(arg.as_slice(), [Token::Text(_)] | [Token::Mark('['), ..]));
                         words.extend(texts(rest.flatten()));
                     }
-                    // `execvp('rm', ['rm', …])`: the name comes twice.
+                    // `execvp('rm', ['rm', …])`: the name occurs twice.
                     if name.starts_with("exec") && words.len() > 1 && words[0] == words[1] {
                         words.remove(0);
                     }
@@ -235,10 +235,10 @@ impl Walk {
                         }
                     }
                 }
-                name if is_compound(name) && deed(name) == Some(CallEffect::Writes) => {
+                name if is_compound(name) && effect_of(name) == Some(CallEffect::Writes) => {
                     hits.extend(text(0).filter(|path| is_path(path)).map(|path| (Op::Write, Some(path))));
                 }
-                name if deed(name) == Some(CallEffect::Reads) => {
+                name if effect_of(name) == Some(CallEffect::Reads) => {
                     read.extend((0..args.len()).filter_map(text));
                     read.extend(receiver(&tokens, at, &names));
                 }
@@ -274,7 +274,7 @@ fn is_mode(text: &str) -> bool {
         && text.bytes().all(|b| b"rwaxbt+>".contains(&b))
 }
 
-/// Names that only a call about files has: of two words, or a known one.
+/// Recognises names that only calls on files have: of two words, or a known one.
 fn is_compound(name: &str) -> bool {
     name.contains('_') || name.bytes().skip(1).any(|b| b.is_ascii_uppercase()) || matches!(name, "savetxt" | "savefig")
 }
@@ -283,12 +283,12 @@ fn is_flag(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name.starts_with("O_") && words::is_mode(name))
 }
 
-/// Whether it is a method of one of the names.
+/// Reports whether it is a method of one of the names.
 fn on_any(tokens: &[Token], at: usize, names: &[&str]) -> bool {
     matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if names.contains(&name.as_str()))
 }
 
-/// What a shell is given: one text, or words that are quoted for it.
+/// Returns the text for a shell: a single text, or words quoted for it.
 fn script_of(words: &[&str]) -> Option<String> {
     match words {
         [] => None,
@@ -312,7 +312,7 @@ fn literal(arg: &[Token], names: &HashMap<&str, &str>) -> Option<String> {
     }
 }
 
-/// What a method is called on: `Path('x').…`, or a name whose value is known.
+/// Returns the object of a method call: `Path('x').…`, or a name with a known value.
 fn receiver(tokens: &[Token], at: usize, names: &HashMap<&str, &str>) -> Option<String> {
     match tokens.get(..at)? {
         [.., Token::Mark('('), Token::Text(text), Token::Mark(')'), Token::Mark('.')] => Some(text.clone()),
@@ -321,7 +321,7 @@ fn receiver(tokens: &[Token], at: usize, names: &HashMap<&str, &str>) -> Option<
     }
 }
 
-/// `File.write` and its kin.
+/// Recognises `File.write` and similar.
 fn on_files(tokens: &[Token], at: usize) -> bool {
     matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if matches!(name.as_str(), "File" | "IO" | "Bun"))
 }
@@ -339,7 +339,7 @@ fn texts<'a>(tokens: impl Iterator<Item = &'a Token>) -> Vec<&'a str> {
         .collect()
 }
 
-/// Up to the end of the statement.
+/// Returns the arguments up to the end of the statement.
 fn bare_arguments(tokens: &[Token]) -> Vec<Vec<Token>> {
     let end = tokens.iter().position(|token| matches!(token, Token::Mark(';' | '}'))).unwrap_or(tokens.len());
     let args = tokens[..end].split(|token| *token == Token::Mark(','));

@@ -1,10 +1,10 @@
-//! Containers: their paths are their own, but for the folders that are mounted.
+//! Containers: paths inside do not affect the host, except in mounted folders.
 
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
 use crate::walk::{NO_STDIN, Walk};
 
-/// Options of `docker run` with a value of their own.
+/// Options of `docker run` that take a value.
 const VALUED: &[&str] = &[
     "-e",
     "--env",
@@ -39,7 +39,7 @@ const VALUED: &[&str] = &[
 ];
 
 impl Walk {
-    /// Behind `docker`: `run`, with the folders it mounts.
+    /// Reads the arguments of `docker`: for `run`, with the mounted folders.
     pub(crate) fn container(&mut self, args: &[Arg]) {
         let Some(at) = args.iter().position(|arg| arg.text == "run") else { return };
         let mut mounts = Vec::new();
@@ -72,12 +72,12 @@ impl Walk {
         let known = self.links.len();
         let before = self.effects.len();
         self.links.extend(mounts.iter().cloned());
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.cwd = folder;
             walk.run(&command, NO_STDIN);
         });
         self.links.truncate(known);
-        // What is written elsewhere is written in the container.
+        // Other writes stay inside the container.
         let any = shown_any();
         let mut at = 0;
         self.effects.retain(|effect| {
@@ -94,7 +94,7 @@ fn shown_any() -> &'static str {
     "**"
 }
 
-/// `host:inside[:options]`. Without a slash the host's side is the name of a volume.
+/// Reads `host:inside[:options]`. A host side without a slash is the name of a volume.
 fn volume(value: &str) -> Option<(String, String)> {
     let mut parts = value.split(':');
     let (host, inside) = (parts.next()?, parts.next()?);
@@ -103,7 +103,7 @@ fn volume(value: &str) -> Option<(String, String)> {
     (is_path && !read_only).then(|| (host.to_owned(), inside.trim_end_matches('/').to_owned()))
 }
 
-/// `type=bind,source=…,target=…`.
+/// Reads `type=bind,source=…,target=…`.
 fn mount(value: &str) -> Option<(String, String)> {
     let field = |names: &[&str]| {
         value

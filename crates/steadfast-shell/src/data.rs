@@ -1,12 +1,12 @@
-//! Tables that are files of text, cut and sorted when the crate is compiled: a hook lives for one command line, and would
-//! spend more time on making a table than on asking it.
+//! Tables in text files, parsed and sorted at compile time. A hook lives for one command line, and would spend more
+//! time building a table than using it.
 
-/// The text between two bytes of another.
+/// Returns the text between two byte positions.
 pub(crate) const fn cut(text: &'static str, from: usize, to: usize) -> &'static str {
     text.split_at(to).0.split_at(from).1
 }
 
-/// Where the line ends that begins at `from`.
+/// Returns the end of the line that begins at `from`.
 const fn line_end(text: &str, from: usize) -> usize {
     let (bytes, length) = (text.as_bytes(), text.len());
     let mut at = from;
@@ -16,7 +16,7 @@ const fn line_end(text: &str, from: usize) -> usize {
     at
 }
 
-/// How many lines are no comments.
+/// Counts the lines without comments.
 pub(crate) const fn count_lines(text: &str) -> usize {
     let (mut at, mut count) = (0, 0);
     while at < text.len() {
@@ -28,7 +28,7 @@ pub(crate) const fn count_lines(text: &str) -> usize {
     count
 }
 
-/// The lines that are no comments.
+/// Returns the lines without comments.
 pub(crate) const fn lines<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut lines = [""; N];
     let (mut at, mut count) = (0, 0);
@@ -43,7 +43,7 @@ pub(crate) const fn lines<const N: usize>(text: &'static str) -> [&'static str; 
     lines
 }
 
-/// The part of a line before, or behind, its first ` | `.
+/// Returns the part of a line before its first ` | `; `behind_bar` returns the part after it.
 pub(crate) const fn before_bar(line: &'static str) -> &'static str {
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -58,7 +58,7 @@ pub(crate) const fn behind_bar(line: &'static str) -> &'static str {
     if from < line.len() { cut(line, from, line.len()) } else { "" }
 }
 
-/// The words of the line that begins with that kind.
+/// Returns the words of the line of a kind.
 pub(crate) const fn line_of(text: &'static str, kind: &str) -> &'static str {
     let mut at = 0;
     while at < text.len() {
@@ -83,13 +83,13 @@ pub(crate) const fn count_words(line: &str) -> usize {
     count
 }
 
-/// The words of a line, sorted.
+/// Returns the words of a line, sorted.
 pub(crate) const fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
     let mut words = [""; N];
     let (mut from, mut at, mut count) = (0, 0, 0);
     while at <= line.len() {
         if at == line.len() || line.as_bytes()[at] == b' ' {
-            // Put where it belongs among those before it.
+            // Insert it at its place among the words before it.
             let word = cut(line, from, at);
             let mut place = count;
             while place > 0 && is_less(word, words[place - 1]) {
@@ -105,7 +105,7 @@ pub(crate) const fn words<const N: usize>(line: &'static str) -> [&'static str; 
     words
 }
 
-/// How many words stand in all the lines.
+/// Counts the words in all lines.
 pub(crate) const fn count_tagged(lines: &[&str]) -> usize {
     let (mut at, mut count) = (0, 0);
     while at < lines.len() {
@@ -115,7 +115,7 @@ pub(crate) const fn count_tagged(lines: &[&str]) -> usize {
     count
 }
 
-/// The words of all the lines, sorted, each with the bit of its line.
+/// Returns the words of all lines, sorted, each with the bits of its lines.
 pub(crate) const fn tagged<const N: usize>(lines: &[&'static str]) -> [(&'static str, u8); N] {
     let mut tagged = [("", 0); N];
     let (mut number, mut count) = (0, 0);
@@ -141,9 +141,9 @@ pub(crate) const fn tagged<const N: usize>(lines: &[&'static str]) -> [(&'static
     tagged
 }
 
-/// The bits of a word, of all lines it stands in.
+/// Returns the bits of a word.
 pub(crate) fn bits_of(tagged: &[(&str, u8)], word: &str) -> u8 {
-    /// No word of a table is longer.
+    /// The maximum length of a word in a table.
     const LONGEST: usize = 12;
     if word.len() > LONGEST {
         return 0;
@@ -169,12 +169,12 @@ pub(crate) const fn is_equal(one: &str, other: &str) -> bool {
     !is_less(one, other) && !is_less(other, one)
 }
 
-/// Whether a word is in a sorted table.
+/// Reports whether a word is in a sorted table.
 pub(crate) fn has(words: &[&str], word: &str) -> bool {
     words.binary_search(&word).is_ok()
 }
 
-/// The sorted words of a kind in a file: `kind | word word`.
+/// Returns the sorted words of a kind in a file: `kind | word word`.
 macro_rules! words_of {
     ($text:expr, $kind:literal) => {{
         const LINE: &str = $crate::data::line_of($text, $kind);

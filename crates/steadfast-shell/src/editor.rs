@@ -1,11 +1,11 @@
-//! Editors that are told what to do: `vim -c`, `ex`, `ed`.
+//! Editors with commands in their arguments: `vim -c`, `ex`, `ed`.
 
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::walk::Walk;
 
 impl Walk {
-    /// The commands on the line and on stdin. The files that are opened are the table's.
+    /// Reads commands in the arguments and on stdin. The table describes the files that are opened.
     pub(crate) fn editor(&mut self, name: &str, args: &[Arg], stdin: Option<&str>) {
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -29,11 +29,11 @@ impl Walk {
         }
     }
 
-    /// Commands of `ex` and `ed`, one a line or between bars.
+    /// Reads commands of `ex` and `ed`, one per line or separated by bars.
     fn ex(&mut self, text: &str, arg: &Arg, via: &str) {
         for command in text.split(['\n', '|']) {
             let command = command.trim_start_matches([':', ' ', '\t']);
-            // A range: `%`, `1,$`, `'<,'>`, `g/…/`.
+            // Skip a range: `%`, `1,$`, `'<,'>`, `g/…/`.
             let command = command.trim_start_matches(|c: char| c.is_ascii_digit() || "%,.$'<>+-".contains(c));
             let command = command.strip_prefix("silent").map_or(command, |rest| rest.trim_start_matches(['!', ' ']));
             if let Some(shell) = command.strip_prefix('!') {
@@ -55,7 +55,7 @@ impl Walk {
     }
 }
 
-/// Names of commands that write, and how far each can be cut short.
+/// Commands that write, each with the length of its shortest abbreviation.
 const WRITES: &[(&str, usize)] = &[
     ("write", 1),
     ("wq", 2),

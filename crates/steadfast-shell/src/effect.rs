@@ -1,10 +1,10 @@
-//! What a command line would do.
+//! The effects of a command line.
 
 use std::ops::Range;
 
 use crate::invocation::Invocation;
 
-/// Where a command line is read: relative paths and `~` are resolved against it.
+/// The folders against which relative paths and `~` are resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     pub cwd: String,
@@ -17,9 +17,9 @@ pub enum Op {
     Delete,
     Move,
     Chmod,
-    /// Text that a shell or an interpreter would run, and that could not be read.
+    /// Text that a shell or an interpreter would run and that could not be read.
     Exec,
-    /// A program that may do anything.
+    /// A program with unknown effects.
     Unknown,
 }
 
@@ -36,10 +36,10 @@ impl Op {
     }
 }
 
-/// What an effect comes from that stands for text no shell would take.
+/// The origin of an effect from text that bash would not accept.
 pub(crate) const UNPARSED: &str = "text that could not be parsed";
 
-/// Whether the path is the path, or a pattern of what it may be.
+/// Tells an exact path from a pattern of possible paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
     Certain,
@@ -49,34 +49,35 @@ pub enum Certainty {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommandEffect {
     pub op: Op,
-    /// Absolute where the folder is known. When only possible: `*` and `?` as in a glob, `**` for any text.
-    /// `None`: anything.
+    /// An absolute path if the folder is known. If only possible: `*` and `?` as in a glob, `**` for any text. `None`:
+    /// any path.
     pub path: Option<String>,
-    /// The command that does it, or the redirection.
+    /// The command or redirection with this effect.
     pub via: String,
     pub certainty: Certainty,
-    /// The bytes of the command line that say so.
+    /// The bytes of the command line with this effect.
     pub span: Range<usize>,
-    /// The file whose content it gets, where that is known: a copy of a protected file is no write to it.
+    /// The source of the content, if known: a copy of a protected file is not a write to it.
     pub copy_of: Option<String>,
 }
 
-/// A command line, read.
+/// The result of reading a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub effects: Vec<CommandEffect>,
     pub(crate) runs: Vec<Invocation>,
-    /// `false`: bash would refuse it, or it was too deep to read. Never safe then.
+    /// `false`: bash would refuse it, or it is nested too deeply. Then it is never safe.
     pub parsed: bool,
-    /// The texts that could not be parsed. None: what is missing is not known.
+    /// The texts that could not be parsed. `None`: the missing text is unknown.
     pub(crate) unread: Option<Vec<String>>,
-    /// Paths named in comments. They may speak against a command whose target is unknown, never for one.
+    /// Paths in comments. They count against a command with an unknown target, never in its favour.
     pub mentions: Vec<String>,
     pub context: Context,
 }
 
 impl Reading {
-    /// The same with what its effects reach through links: a path, and the place it leads to. `None`: no link is on its way.
+    /// Returns the same reading with the paths that its effects reach through links. Each link is a path and its
+    /// target. `None`: no link is involved.
     pub fn through<'l>(&self, links: impl Iterator<Item = (&'l str, &'l str)>) -> Option<Self> {
         let mut found = Vec::new();
         for (path, target) in links {
@@ -94,7 +95,7 @@ impl Reading {
         })
     }
 
-    /// Every command that would run, in the order in which it is met.
+    /// Returns all commands that would run, in the order of reading.
     pub fn runs(&self) -> impl Iterator<Item = &Invocation> {
         self.runs.iter()
     }

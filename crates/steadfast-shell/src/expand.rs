@@ -1,4 +1,4 @@
-//! Words to fields: what the shell makes of quotes, variables, braces and substitutions before a command sees them.
+//! Expands words to fields: quotes, variables, braces and substitutions, before a command gets them.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::text::{ANY, SPLIT, STAR, mark_globs, settle_brackets};
 use crate::tree::{Heredoc, Part, Word};
 use crate::walk::Walk;
 
-/// The most fields one word becomes. More is unknown.
+/// The maximum number of fields from one word. More become unknown.
 const MAX_FIELDS: usize = 64;
 
-/// The longest text one word becomes. More is unknown.
+/// The maximum length of text from one word. Longer text becomes unknown.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// An argument as the command gets it.
@@ -28,7 +28,7 @@ pub(crate) enum Quotes {
 }
 
 impl Walk {
-    /// The fields of an argument.
+    /// Returns the fields of an argument.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Arg> {
         let span = self.span(&word.span);
         if let Some(text) = word.literal().filter(|text| !text.contains(['*', '?', '[', '{'])) {
@@ -54,7 +54,7 @@ impl Walk {
         self.parts(parts, Quotes::Without, span, &mut whole);
         settle_brackets(&mut whole);
         if whole.is_empty() {
-            // An expansion to nothing is no argument; `''` is one.
+            // An empty expansion is not an argument, but `''` is.
             let quoted = parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
             return if quoted { vec![Arg { text: whole, span: span.clone() }] } else { Vec::new() };
         }
@@ -62,7 +62,7 @@ impl Walk {
         fields.map(|field| Arg { text: field.to_owned(), span: span.clone() }).collect()
     }
 
-    /// The value of an assignment, or of a word in `[[` or `case`: not split, no patterns.
+    /// Returns the value of an assignment, or of a word in `[[` or `case`: not split, without patterns.
     pub(crate) fn value(&mut self, word: &Word) -> String {
         let mut out = String::new();
         let span = self.span(&word.span);
@@ -70,7 +70,7 @@ impl Walk {
         out.replace(SPLIT, " ")
     }
 
-    /// The text of a pattern behind `#`, `%` or `/`.
+    /// Returns the text of a pattern after `#`, `%` or `/`.
     pub(crate) fn pattern(&mut self, parts: &[Part], span: &Range<usize>) -> String {
         let mut out = String::new();
         self.parts(parts, Quotes::Without, span, &mut out);
@@ -84,7 +84,7 @@ impl Walk {
         out
     }
 
-    /// A heredoc's body, expanded.
+    /// Returns the expanded body of a heredoc.
     pub(crate) fn heredoc(&mut self, heredoc: &Heredoc) -> String {
         let span = self.span(&heredoc.span);
         heredoc.body.get().map(|body| self.text_of(body, &span)).unwrap_or_default()
@@ -134,7 +134,7 @@ impl Walk {
     }
 }
 
-/// A value where it is expanded: without quotes it is split at blanks.
+/// Appends an expanded value; without quotes it is split at blanks.
 pub(crate) fn push_value(value: &str, quotes: Quotes, out: &mut String) {
     if quotes == Quotes::Within {
         out.push_str(value);

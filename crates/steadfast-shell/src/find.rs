@@ -1,4 +1,4 @@
-//! `find` with something to do.
+//! `find` with actions.
 
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -6,7 +6,7 @@ use crate::text::{ANY, ONE, STAR};
 use crate::walk::{NO_STDIN, Walk};
 
 impl Walk {
-    /// Says what it would print: paths below where it looks.
+    /// Runs the actions. Returns the possible output: paths below its starting points.
     pub(crate) fn find(&mut self, args: &[Arg]) -> String {
         let roots = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).count();
         let (roots, tests) = args.split_at(roots);

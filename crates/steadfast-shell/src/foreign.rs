@@ -1,4 +1,4 @@
-//! Shells that are not bash, and programs that read commands of their own: debuggers, clients of databases, `make`.
+//! Other shells than bash, and programs with their own commands: debuggers, database clients, `make`.
 
 use crate::code::Family;
 use crate::effect::Op;
@@ -7,7 +7,7 @@ use crate::parse::{End, parse};
 use crate::text::is_known;
 use crate::walk::Walk;
 
-/// Commands after which every word may be a file that is written.
+/// Commands after which every word may be a written file.
 const OUTPUTS: &[&str] = &[
     "output",
     "once",
@@ -40,9 +40,9 @@ const OUTPUTS: &[&str] = &[
     "pget",
     "get1",
 ];
-/// Commands that begin so and only read.
+/// Prefixes of commands that only read.
 const INPUTS: &[&str] = &["read", "source", "select", "import", "restore", "open", "load", "show", "info", "\\i"];
-/// Words before a file in quotes.
+/// Words before a quoted file that is written.
 const BEFORE: &[&str] = &["outfile", "dumpfile", "into", "to", "-o", ">", ">>"];
 /// Words of SQL that change the database.
 const CHANGES: &[&str] = &[
@@ -51,9 +51,9 @@ const CHANGES: &[&str] = &[
 ];
 
 impl Walk {
-    /// Most of another shell's text is what bash reads, too. Where it is not, its words are looked at.
+    /// Reads the text of another shell, most of which is also bash. If bash refuses it, only its words are searched.
     pub(crate) fn foreign_shell(&mut self, text: &str, arg: &Arg, name: &str) {
-        // `echo x >! file` of csh overwrites.
+        // In csh `echo x >! file` overwrites.
         let text = text.replace(">!", ">").replace(">&!", ">&");
         if parse(&text).end != End::Cut {
             self.script(&text, &arg.span);
@@ -64,7 +64,7 @@ impl Walk {
         self.code(&text, arg, &[], name, Family::Words);
     }
 
-    /// What a client is told on its line and on stdin. A database that is changed is a file that is written.
+    /// Reads the commands of a client, in its arguments and on stdin. A changed database is a written file.
     pub(crate) fn lines(&mut self, name: &str, args: &[Arg], mut code: Vec<Arg>, stdin: Option<&str>) {
         if name.starts_with("sqlite") || name.starts_with("duckdb") {
             let mut operands = Vec::new();
@@ -99,7 +99,7 @@ impl Walk {
         }
     }
 
-    /// Commands, one a line: the first word says what is done.
+    /// Reads commands, one per line: the first word says what is done.
     pub(crate) fn command_lines(&mut self, text: &str, arg: &Arg, name: &str) {
         if name.contains("make") {
             return self.makefile(text, arg);
@@ -127,7 +127,7 @@ impl Walk {
         let words: Vec<&str> = command.split_whitespace().collect();
         let Some((verb, rest)) = words.split_first() else { return };
         let lower = verb.to_ascii_lowercase();
-        // A word alone may be one of a language; a command of a client has a mark before it, or is a debugger's.
+        // A single word may belong to a language. A command of a client has a mark before it, or belongs to a debugger.
         let is_command = line.len() > command.len() || !line.contains(['\'', '(']) || lower == "set";
         let mut found: Vec<&str> = Vec::new();
         if is_command && OUTPUTS.contains(&lower.as_str()) {
@@ -154,7 +154,7 @@ impl Walk {
         }
     }
 
-    /// Tcl, where texts need no quotes: `file delete path`, `open path w`, `exec command`.
+    /// Reads Tcl, where texts need no quotes: `file delete path`, `open path w`, `exec command`.
     pub(crate) fn tcl(&mut self, code: &str, arg: &Arg, name: &str) {
         self.code(code, arg, &[], name, Family::Words);
         for statement in code.split(['\n', ';', '[', ']', '{', '}']) {
@@ -168,7 +168,7 @@ impl Walk {
                 }
                 _ => continue,
             };
-            // Of a copy the last is written; the first may stay as it is.
+            // A copy writes its last path; the first stays unchanged.
             let copies = words.get(1) == Some(&"copy") && written.len() > 1;
             for path in written.iter().skip(if copies { written.len() - 1 } else { 0 }) {
                 if !path.starts_with(['-', '$']) {
@@ -178,7 +178,7 @@ impl Walk {
         }
     }
 
-    /// Recipes and the functions that write or run.
+    /// Reads the recipes of a makefile, and functions that write or run.
     fn makefile(&mut self, text: &str, arg: &Arg) {
         for line in text.lines() {
             let recipe = line
@@ -199,7 +199,7 @@ impl Walk {
         }
     }
 
-    /// `socat`: each address is read and written, unless it says that it is not.
+    /// Reads `socat`: each address is read and written, unless it says otherwise.
     pub(crate) fn socat(&mut self, args: &[Arg]) {
         let has = |flag: &str| args.iter().any(|arg| arg.text == flag);
         let addresses: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-").collect();

@@ -1,4 +1,4 @@
-//! Git's writing commands.
+//! Git commands that write.
 
 use std::rc::Rc;
 
@@ -27,22 +27,22 @@ impl Walk {
             if let Some(body) = self.alias(&verb.text) {
                 self.aliased(verb, &body, rest);
             }
-            // A command of git's own is itself, whatever an alias says.
+            // Git does not let an alias replace one of its own commands.
             self.verb(first, verb, rest);
         }
         self.state.cwd = folder;
-        // What `-c` says holds for this command alone.
+        // Aliases from `-c` hold for this command only.
         if args.get(at).is_none_or(|verb| verb.text != "config") {
             self.state.aliases = aliases;
         }
     }
 
-    /// What a command of git stands for by an alias that this line made.
+    /// Returns the command behind an alias that this line defined.
     fn alias(&self, verb: &str) -> Option<String> {
         if self.state.aliases.is_empty() { None } else { self.state.aliases.get(&alias_key(verb)).cloned() }
     }
 
-    /// The command line that an alias stands for, with the arguments that it gets.
+    /// Reads the command line of an alias, with its arguments.
     fn aliased(&mut self, verb: &Arg, body: &str, rest: &[Arg]) {
         let quoted: String = rest.iter().map(|arg| format!(" '{}'", arg.text.replace('\'', r"'\''"))).collect();
         let line = match body.strip_prefix('!') {
@@ -71,7 +71,7 @@ impl Walk {
                 let paths: Vec<&Arg> = match after {
                     Some(paths) => paths.iter().collect(),
                     None if branch => Vec::new(),
-                    // Without `--` what is not known is more likely a commit.
+                    // Without `--`, an unknown word is more likely a commit than a path.
                     None => plain.into_iter().filter(|arg| arg.text != ANY.to_string()).collect(),
                 };
                 if paths.is_empty() || (verb.text == "checkout" && after.is_none()) {
@@ -91,7 +91,7 @@ impl Walk {
                 self.anywhere(Op::Write, first);
             }
             "clean" if !has(&["-n", "--dry-run"]) && !rest.iter().any(|arg| is_dry(&arg.text)) => {
-                // What follows `-e` is a pattern of what stays.
+                // The word after `-e` is a pattern of files that stay.
                 let after_exclude = |at: usize| at.checked_sub(1).is_some_and(|at| is_exclude(&rest[at].text));
                 let paths =
                     rest.iter().enumerate().filter(|(at, arg)| !arg.text.starts_with('-') && !after_exclude(*at));
@@ -144,7 +144,7 @@ impl Walk {
                     self.effect(op, place, "git");
                 }
             }
-            // A template brings hooks.
+            // A template can install hooks.
             "init" | "clone" if rest.iter().any(|arg| arg.text.starts_with("--template=")) => {
                 let place = plain.last().filter(|_| verb.text == "init" || plain.len() > 1);
                 let place = place.map_or(".", |arg| arg.text.as_str());
@@ -173,7 +173,7 @@ impl Walk {
         }
     }
 
-    /// `git config -f file name value`: the file is changed, unless something is only asked for.
+    /// Reads `git config -f file name value`: changes the file, unless it only queries.
     fn settings_file(&mut self, args: &[Arg]) {
         let mut file = None;
         let (mut words, mut changes, mut asks) = (0, false, false);
@@ -200,7 +200,7 @@ impl Walk {
         }
     }
 
-    /// `alias.x=body`, `alias.x=!command`.
+    /// Reads `alias.x=body`, `alias.x=!command`.
     fn setting(&mut self, setting: &Arg) {
         let Some((name, body)) = setting.text.strip_prefix("alias.").and_then(|rest| rest.split_once('=')) else {
             return;
@@ -211,29 +211,30 @@ impl Walk {
         }
     }
 
-    /// Files come and go with the commits that git moves between: which is not in the text, and what is put there was
-    /// committed before. Like `make`, it may do anything, and is no sign of anything.
+    /// Git moves between commits, so files come and go. Their names are not in the text, and their content was
+    /// committed before.
+    /// Like `make` the command may do anything, which is no sign of intent.
     fn moves(&mut self, first: &Arg) {
         self.anywhere(Op::Unknown, first);
     }
 
-    /// Any file below the folder.
+    /// Adds an effect on any file below the folder.
     pub(crate) fn anywhere(&mut self, op: Op, arg: &Arg) {
         self.effect(op, &Arg { text: format!("./{ANY}"), span: arg.span.clone() }, "git");
     }
 }
 
-/// `-nd`, `-dn`.
+/// Recognises `-nd`, `-dn`.
 fn is_dry(text: &str) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains('n')
 }
 
-/// `-e`, `--exclude`, `-fdxe`.
+/// Recognises `-e`, `--exclude`, `-fdxe`.
 fn is_exclude(text: &str) -> bool {
     text == "--exclude" || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('e'))
 }
 
-/// Under which an alias of git is kept among those of the shell: no word of a shell has that byte in it.
+/// Returns the key of a git alias among the shell's aliases. No shell word contains a NUL byte.
 fn alias_key(name: &str) -> String {
     format!("git\0{}", name.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! Interpreters: where their code comes from, and how it is read.
+//! Interpreters: the source of their code, and how it is read.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::walk::Walk;
 /// A line of `interpreters.txt`.
 #[derive(Debug)]
 pub(crate) struct Interpreter {
-    /// Options whose value is code, and words before it.
+    /// Options with code as value, and words before code.
     options: Vec<&'static str>,
     pub(crate) kind: Kind,
 }
@@ -20,13 +20,13 @@ pub(crate) struct Interpreter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Code(Family),
-    /// Commands, one a line.
+    /// Commands, one per line.
     Lines,
-    /// A shell that is not bash.
+    /// A shell other than bash.
     Shell,
 }
 
-/// A piece of code, and where the arguments behind it begin.
+/// A piece of code, and the start of the arguments after it.
 struct Piece {
     code: Arg,
     rest: usize,
@@ -67,7 +67,7 @@ impl Walk {
         }
     }
 
-    /// Code in the language of the interpreter.
+    /// Reads code in the language of the interpreter.
     pub(crate) fn code_of(&mut self, name: &str, code: &str, arg: &Arg, args: &[&str]) {
         match interpreter(name).map(|interpreter| interpreter.kind) {
             Some(Kind::Code(Family::Words)) if is_tcl(name) => self.tcl(code, arg, name),
@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// Code whose arguments may be the paths it writes.
+    /// Reads code whose arguments may be paths that it writes.
     fn code_with(&mut self, name: &str, code: &Arg, args: &[Arg]) {
         let before = self.effects.len();
         let given: Vec<&str> = args.iter().filter(|arg| arg.text != "--").map(|arg| arg.text.as_str()).collect();
@@ -93,7 +93,7 @@ impl Walk {
 }
 
 impl Interpreter {
-    /// Whether `-i` edits files in place.
+    /// Reports whether `-i` edits files in place.
     fn edits(&self) -> bool {
         self.kind == Kind::Code(Family::Bare)
     }
@@ -120,7 +120,7 @@ impl Interpreter {
         pieces
     }
 
-    /// The code that is attached to an option; nothing where it is the next argument.
+    /// Returns the code attached to an option; an empty text if it is the next argument.
     fn code_in<'a>(&self, text: &'a str) -> Option<&'a str> {
         if self.options.contains(&text) {
             return Some("");
@@ -130,7 +130,7 @@ impl Interpreter {
             let (option, code) = text.split_once('=')?;
             return self.options.contains(&option).then_some(code);
         }
-        // `-lane`, `-Ic'…'`: letters without a value, then the one that has the code.
+        // `-lane`, `-Ic'…'`: letters without a value, then the letter with the code.
         let is_free = |c: char| c.is_ascii_digit() || "lnpwsIBqOuvxatWTXSdif".contains(c);
         let letter = letters.find(|c: char| !is_free(c) || self.options.iter().any(|option| is_letter(option, c)))?;
         let c = letters[letter..].chars().next()?;
@@ -147,7 +147,7 @@ fn is_tcl(name: &str) -> bool {
     ["tclsh", "wish", "expect", "jimsh", "tclkit"].iter().any(|tcl| name.starts_with(tcl))
 }
 
-/// `-i`, `-pi`, `-i.bak` of Perl and Ruby.
+/// Recognises `-i`, `-pi`, `-i.bak` of Perl and Ruby.
 fn is_in_place(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|letters| {
         !letters.starts_with(['-', 'e', 'I', 'm', 'M', 'W'])
@@ -170,7 +170,7 @@ const NAMES: usize = {
     }
     count
 };
-/// Every name and the number of its line, sorted.
+/// Every name with the number of its line, sorted.
 static INDEX: [(&str, usize); NAMES] = {
     let mut index = [("", 0); NAMES];
     let (mut line, mut count) = (0, 0);
@@ -196,7 +196,7 @@ static INDEX: [(&str, usize); NAMES] = {
     index
 };
 
-/// The interpreter of that name; digits at its end are a version.
+/// Returns the interpreter with this name; digits at the end are a version.
 pub(crate) fn interpreter(name: &str) -> Option<&'static Interpreter> {
     static READ: [OnceLock<Option<Interpreter>>; COUNT] = [const { OnceLock::new() }; COUNT];
     if !is_known(name) {

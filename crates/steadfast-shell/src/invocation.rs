@@ -1,4 +1,4 @@
-//! Who is run: the simple commands a command line comes down to.
+//! The programs that a command line runs.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use steadfast_text::glob;
 use crate::expand::Arg;
 use crate::text::{base_name, is_known, shown};
 
-/// A program and its arguments, as the program gets them. Behind every wrapper, shell, `eval`, `xargs`, function and
-/// substitution stands another one: `sudo env A=b rm x` is three.
+/// A program and its arguments, as the program gets them. Each wrapper, shell, `eval`, `xargs`, function and
+/// substitution adds another one: `sudo env A=b rm x` is three.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub argv: Vec<Argument>,
-    /// The folder it runs in, `**` for what is not known of it.
+    /// The folder it runs in, with `**` for unknown parts.
     pub directory: String,
-    /// The file that it reads as its input.
+    /// The file that it reads as stdin.
     pub input: Option<String>,
-    /// The bytes of the command line that say so.
+    /// The bytes of the command line that run it.
     pub span: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     Known(String),
-    /// Not known in all its parts: `*` and `?` as in a glob, `**` for any text.
+    /// Text with unknown parts: `*` and `?` as in a glob, `**` for any text.
     Pattern(String),
 }
 
@@ -44,7 +44,7 @@ impl Invocation {
         Self { argv, directory, input, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
     }
 
-    /// Whether the program may be `name`, wherever it is installed.
+    /// Reports whether the program may be `name`, in any folder.
     pub fn may_run(&self, name: &str) -> bool {
         match self.argv.first() {
             Some(Argument::Known(program)) => base_name(program) == name,
@@ -53,14 +53,14 @@ impl Invocation {
         }
     }
 
-    /// The arguments behind the program's name.
+    /// Returns the arguments after the name of the program.
     pub fn arguments(&self) -> &[Argument] {
         self.argv.get(1..).unwrap_or_default()
     }
 }
 
 impl Argument {
-    /// The text, when it is known.
+    /// Returns the text if it is known.
     pub fn known(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
@@ -68,7 +68,7 @@ impl Argument {
         }
     }
 
-    /// Whether this may be `text`.
+    /// Reports whether this may be `text`.
     pub fn may_be(&self, text: &str) -> bool {
         match self {
             Self::Known(known) => known == text,

@@ -1,4 +1,4 @@
-//! A reading and the protected paths to a verdict.
+//! Compares the effects of a command line with the protected paths.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use steadfast_text::glob;
 use crate::effect::{Certainty, CommandEffect, Op, Reading, UNPARSED};
 use crate::text::resolve;
 
-/// From the mildest to the strictest.
+/// Ordered from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardDecision {
     Allow,
@@ -20,18 +20,18 @@ pub enum GuardDecision {
 pub struct GuardVerdict {
     pub decision: GuardDecision,
     pub reason: String,
-    /// The bytes of the command line that are the reason.
+    /// The bytes of the command line that caused the decision.
     pub span: Option<Range<usize>>,
 }
 
-/// `deny`: a certain write to a protected path. `ask`: a writing effect whose target may be one; text that could not be
-/// parsed and names one. `allow`: otherwise, opaque programs included.
+/// Judges a command line. `deny`: a certain write to a protected path. `ask`: a writing effect that may reach one, or
+/// text that could not be parsed and names one. `allow`: everything else, including programs with unknown effects.
 ///
-/// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`), but for folders of temporary
-/// files and for copies of the protected file itself; `*` and `?` stand in it.
+/// A relative protected path matches in any folder (`lib/` in `a/lib/b`), except in folders for temporary files and for
+/// copies of the protected file itself. It may contain `*` and `?`.
 pub fn judge(reading: &Reading, protected: &[String]) -> GuardVerdict {
     let mut verdict = GuardVerdict { decision: GuardDecision::Allow, reason: String::new(), span: None };
-    if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
+    if !reading.parsed && protected.iter().any(|path| is_mentioned(path, reading)) {
         verdict = GuardVerdict {
             decision: GuardDecision::Ask,
             reason: "the command could not be parsed".to_owned(),
@@ -63,13 +63,13 @@ pub fn judge(reading: &Reading, protected: &[String]) -> GuardVerdict {
     verdict
 }
 
-/// A protected path, taken apart once for all effects.
+/// A protected path, split once for all effects.
 struct Place<'a> {
     said: &'a str,
-    /// It is meant wherever it is found.
+    /// True if it matches in any folder.
     relative: bool,
     parts: Vec<&'a str>,
-    /// The parts of it as an absolute path.
+    /// The parts of its absolute form.
     anchored: Vec<&'a str>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The protected path as a command's paths are settled: without `..`.
+/// Returns the protected path without `..`, like the paths of a command.
 fn settled<'a>(protected: &'a str, reading: &Reading) -> Cow<'a, str> {
     if !protected.split('/').any(|part| part == "..") {
         return Cow::Borrowed(protected);
@@ -93,11 +93,11 @@ fn settled<'a>(protected: &'a str, reading: &Reading) -> Cow<'a, str> {
     }
 }
 
-/// Whether text that could not be parsed has the last part of the protected path in it.
-fn is_spoken_of(protected: &str, reading: &Reading) -> bool {
+/// Reports whether text that could not be parsed contains the last part of the protected path.
+fn is_mentioned(protected: &str, reading: &Reading) -> bool {
     let Some(texts) = &reading.unread else { return true };
     let name = protected.trim_end_matches('/').rsplit('/').next().unwrap_or(protected);
-    // What is not a pattern in it.
+    // Only the longest part without pattern characters.
     let name = name.split(['*', '?']).max_by_key(|part| part.len()).unwrap_or(name).to_ascii_lowercase();
     name.is_empty() || texts.iter().any(|text| text.to_ascii_lowercase().contains(&name))
 }
@@ -107,7 +107,7 @@ fn reason(effect: &CommandEffect, protected: &str, decision: GuardDecision) -> S
     match (&effect.path, decision) {
         (Some(path), GuardDecision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
         (Some(path), _) => format!("{via}: {op} of `{path}` may reach `{protected}`"),
-        (None, _) => format!("{via}: {op} of a path that is not known may reach `{protected}`"),
+        (None, _) => format!("{via}: {op} of an unknown path may reach `{protected}`"),
     }
 }
 
@@ -116,19 +116,20 @@ fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &R
     let anchored = place.anchored.as_slice();
     match (&effect.path, effect.op, effect.certainty) {
         (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => GuardDecision::Allow,
-        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => GuardDecision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_mentioned(place.said, reading) => GuardDecision::Allow,
         (None, _, _) if mentioned() => GuardDecision::Deny,
         (None, _, _) => GuardDecision::Ask,
         (Some(_), op, Certainty::Certain) => {
             let inside = if place.relative { within(path, &place.parts) } else { starts(path, anchored) };
-            // Neither a copy of the protected file nor what has its name in a folder for temporary files is the file.
+            // A copy of the protected file, or a file of that name in a folder for temporary files, is not the
+            // protected file.
             let is_another = || {
                 place.relative
                     && !starts(path, anchored)
                     && (effect.copy_of.as_deref().is_some_and(|from| starts(&parts(from), anchored))
                         || is_temporary(path, reading))
             };
-            // Who removes a folder removes what is in it.
+            // Removing a folder removes its contents.
             let above = matches!(op, Op::Delete | Op::Move) && starts(anchored, path);
             if inside && !is_another() || above {
                 GuardDecision::Deny
@@ -142,7 +143,7 @@ fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &R
             let above = matches!(op, Op::Delete | Op::Move);
             let known = path.iter().take_while(|part| !part.contains(['*', '?'])).count();
             if known < path.len() && starts(&path[..known], anchored) {
-                // Whatever it is, it is inside.
+                // Every match of the pattern is inside.
                 GuardDecision::Deny
             } else if !reaches(path, anchored, above) || is_by_ending(path, anchored) {
                 GuardDecision::Allow
@@ -155,8 +156,8 @@ fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &R
     }
 }
 
-/// Whether a search is for what no one protects that folder for: what compilers and editors leave behind, or, where the
-/// folder is a hidden one, sources of a program. A file that is protected by such a name is another matter.
+/// Reports whether a pattern searches for files that a protected folder is not protected for: output of compilers and
+/// editors, or, in a hidden folder, sources of a program. A file protected by such a name does not count.
 fn is_by_ending(pattern: &[&str], place: &[&str]) -> bool {
     let [.., any, name] = pattern else { return false };
     let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob::name(name, part)) else { return false };
@@ -194,18 +195,18 @@ fn is_by_ending(pattern: &[&str], place: &[&str]) -> bool {
             | "proto"
             | "snap"
     );
-    // With an ending of its own it is a file, and nothing is in it.
+    // A name with its own ending is a file, so it contains nothing.
     let is_file = last.trim_start_matches('.').contains('.');
     litter || (source && (is_file || last.starts_with('.')))
 }
 
-/// Whether the path is in a folder for temporary files, and the work is not.
+/// Reports whether a path is in a folder for temporary files while the work is not.
 fn is_temporary(path: &[&str], reading: &Reading) -> bool {
     let below = |path: &[&str]| matches!(path, ["tmp", ..] | ["var" | "private", "tmp", ..]);
     below(path) && !below(&parts(&reading.context.cwd))
 }
 
-/// The protected path as an absolute one.
+/// Returns the protected path in absolute form.
 fn anchored(protected: &str, reading: &Reading) -> String {
     if protected.starts_with('/') {
         protected.to_owned()
@@ -216,7 +217,7 @@ fn anchored(protected: &str, reading: &Reading) -> String {
     }
 }
 
-/// Whether a path is the protected one or inside it. A relative one is meant wherever it is found.
+/// Reports whether a path is the protected one or inside it. A relative one matches in any folder.
 pub(crate) fn is_named(path: &str, protected: &str) -> bool {
     let (path, place) = (parts(path), parts(protected));
     if protected.starts_with('/') { starts(&path, &place) } else { within(&path, &place) }
@@ -226,12 +227,12 @@ fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// Whether the path is the place or inside it.
+/// Reports whether the path is the place or inside it.
 fn starts(path: &[&str], place: &[&str]) -> bool {
     glob::path_or_above(place, path)
 }
 
-/// Whether the path is inside the place on a file system that does not tell case apart.
+/// Reports whether the path is inside the place on a file system that ignores case.
 fn folded(path: &[&str], place: &[&str]) -> bool {
     path.len() >= place.len() && path.iter().zip(place).all(|(part, wanted)| part.eq_ignore_ascii_case(wanted))
 }
@@ -240,14 +241,14 @@ fn within(path: &[&str], place: &[&str]) -> bool {
     !place.is_empty() && (0..path.len()).any(|at| starts(&path[at..], place))
 }
 
-/// Whether a pattern can be the place, inside it, or (`above`) one of its parents.
+/// Reports whether a pattern can match the place, a path inside it, or (`above`) one of its parents.
 fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
     match (pattern.split_first(), place.split_first()) {
         (_, None) => true,
         (None, Some(_)) => above,
         (Some((first, rest)), Some((wanted, left))) => {
             if let Some(tail) = first.strip_prefix("**") {
-                // Any text: it may be any part of the place, so only what follows it can speak against.
+                // Any text may match any part of the place, so only the parts after it can exclude a match.
                 if tail.is_empty() && rest.is_empty() {
                     return true;
                 }
@@ -265,6 +266,7 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
 }
 
 fn pattern_after<'a>(tail: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-    // `**.md`: a file name that ends so. The star of a glob does not stand for a leading dot; close enough here.
+    // `**.md`: a file name with this ending. In a glob the star does not match a leading dot; the difference is ignored
+    // here.
     std::iter::once(tail).chain(rest.iter().copied()).collect()
 }

@@ -1,12 +1,15 @@
-//! A shell command line to its effects, what is unknown marked unknown. Pure.
+//! Reads a shell command line and returns its effects. Unknown parts are marked as unknown. Pure: no files, no
+//! processes.
 //!
-//! Text goes one way: `parse` makes a tree of it, `walk` goes over the tree with what the shell knows at each place,
-//! `expand` makes fields of words, `run` says what a command does with them (`builtin`, a file of its own where a command
-//! has a language of its own, and the table for all others), `judge` compares with what is protected. `specs/` says by
-//! example what comes out, and is run.
+//! `parse` makes a tree of the text, and `walk` goes over the tree with the state of the shell. `expand` makes fields
+//! of words. `run` decides what a command does with them: `builtin`, a module for each command with its own language,
+//! and the table for all others. `judge` compares the effects with the protected paths.
 //!
-//! Two readings that are never mixed: what was read to the end may allow; words that were found may only speak
-//! against. What could not be parsed is opaque: it is asked about where it names what is protected.
+//! Two kinds of evidence are never mixed. Only text that was read completely can allow a command; words that were
+//! merely found can only count against it. Text that could not be parsed leads to a question if it names a protected
+//! path.
+//!
+//! Start with [`effects`], [`Reading`] and [`judge()`]. `specs/` has examples, which are also tests.
 
 mod applied;
 mod archive;
@@ -46,12 +49,13 @@ pub use invocation::{Argument, Invocation};
 pub use judge::{GuardDecision, GuardVerdict, judge};
 pub use plain::is_plain;
 
-/// What a command line would do.
+/// Returns the effects of a command line.
 pub fn effects(command: &str, context: &Context) -> Reading {
     let mut walk = walk::Walk::new(context);
     let script = parse::parse(command);
     walk.list(&script.list);
-    // What is too deep to be read may hide anything; what bash refuses hides nothing.
+    // Text that is nested too deeply may hide anything. Text that bash refuses hides nothing, because bash does not run
+    // it.
     let is_unparsed = script.end == parse::End::Cut || !walk.unread.is_empty();
     let is_deep = !walk.parsed || (is_unparsed && is_deep(command));
     if script.end == parse::End::Cut {
@@ -63,7 +67,7 @@ pub fn effects(command: &str, context: &Context) -> Reading {
     Reading { effects: walk.effects, runs: walk.runs, parsed: walk.parsed, unread, mentions, context: context.clone() }
 }
 
-/// Whether there are as many beginnings of something nested in it as no one writes by hand.
+/// Reports whether the text has more nested beginnings than a person would write.
 fn is_deep(command: &str) -> bool {
     const MOST: usize = 48;
     let words = ["if", "while", "until", "for", "case", "select", "then", "do"];
@@ -71,7 +75,7 @@ fn is_deep(command: &str) -> bool {
     openings > MOST || command.split_whitespace().filter(|word| words.contains(word)).count() > MOST
 }
 
-/// The words of comments that look like paths.
+/// Returns the words of comments that look like paths.
 fn mentions(command: &str) -> Vec<String> {
     let comments = command.lines().filter_map(|line| line.split_once(" #").map(|(_, comment)| comment));
     comments.flat_map(str::split_whitespace).filter(|word| word.contains(['/', '.'])).map(str::to_owned).collect()

@@ -1,11 +1,11 @@
-//! Commands that print paths: what they print is not known, but where it lies is.
+//! Commands that print paths. The names are unknown, but their folder is known.
 
 use crate::expand::Arg;
 use crate::text::{ANY, STAR, is_known};
 use crate::walk::Walk;
 
 impl Walk {
-    /// The lines that a listing or a filter would print, with unknown parts. `None`: not one of these.
+    /// Returns the lines that a listing or filter would print, with unknown parts. `None`: another command.
     pub(crate) fn listed(&self, name: &str, args: &[Arg], stdin: Option<&str>) -> Option<String> {
         let plain: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).filter(|text| !text.starts_with('-')).collect();
         let lists = |letters: &[char], long: &str| {
@@ -30,13 +30,13 @@ impl Walk {
             }
             "ls" if !lists(&['a', 'A', 'R', 'l'], "--all") => match plain.as_slice() {
                 [] | ["."] => Some(format!("{STAR}\n")),
-                // `*.log`: what has an ending is a file, and printed as it is.
+                // `*.log`: a name with an ending is a file, and is printed as it is.
                 files if files.iter().all(|file| file.contains(STAR) && ending(file)) => {
                     Some(files.iter().map(|file| format!("{file}\n")).collect())
                 }
                 _ => None,
             },
-            // What goes through is what came in, or less.
+            // The output is the input, or a part of it.
             "sort" | "uniq" | "head" | "tail" => stdin.filter(|text| !is_known(text)).map(str::to_owned),
             "grep" | "egrep" | "rg" if plain.len() == 1 && !lists(&['o', 'c', 'n'], "--only-matching") => {
                 stdin.filter(|text| !is_known(text)).map(str::to_owned)
@@ -50,10 +50,10 @@ fn ending(path: &str) -> bool {
     path.rsplit(['/', STAR]).next().is_some_and(|tail| tail.starts_with('.') && tail.len() > 1)
 }
 
-/// Any path at or below each of these, or below the working folder.
+/// Returns any path at or below these, or below the working folder.
 fn below(paths: &[&str]) -> Option<String> {
     let paths = if paths.is_empty() { &["."] } else { paths };
-    // A pattern that git or a shell matches reaches as far as its first folder says.
+    // The shell or git matches the pattern, so only its first fixed folders are certain.
     let line = |path: &&str| {
         let fixed = path.split(['*', '?', '[', STAR, ANY]).next().unwrap_or_default();
         let fixed = if fixed.len() < path.len() { fixed.rsplit_once('/').map_or(".", |(head, _)| head) } else { fixed };

@@ -1,4 +1,4 @@
-//! Programs that nothing is known of and that are given a path: they may write it.
+//! Unknown programs with a path as argument: they may write it.
 
 use crate::effect::Reading;
 use crate::interpreter::is_interpreter;
@@ -9,8 +9,8 @@ use crate::text::{base_name, resolve};
 use crate::unknown::is_reader;
 
 impl Reading {
-    /// The first program that is neither described nor known to read, and is given a path that is one of these or inside
-    /// one: its name and the path. A script is such a program, whatever runs it.
+    /// Returns the name and the path of the first program that is neither described nor known as a reader, and gets one
+    /// of these paths or one inside. A script is such a program, whichever interpreter runs it.
     pub fn handed_over(&self, protected: &[&str]) -> Option<(&str, &str)> {
         self.runs().find_map(|run| {
             let (program, arguments) = unknown_program(run)?;
@@ -25,7 +25,7 @@ impl Reading {
     }
 }
 
-/// The program that is run, if nothing is known of it, and what it is given.
+/// Returns the program of an invocation if it is unknown, with its arguments.
 fn unknown_program(run: &Invocation) -> Option<(&str, &[Argument])> {
     let program = run.argv.first()?.known()?;
     let name = base_name(program);
@@ -39,12 +39,12 @@ fn unknown_program(run: &Invocation) -> Option<(&str, &[Argument])> {
         run.arguments()[..at].iter().any(|option| option.known() != Some("-m") && option.known() != Some("-u"));
     let script = run.arguments()[at].known()?;
     let rest = &run.arguments()[at + 1..];
-    // With one file it prints.
+    // With one file it only prints.
     let prints = script == "json.tool" && rest.len() < 2;
     (!is_code && !prints && script.contains('.')).then(|| (base_name(script), rest))
 }
 
-/// Words of the shell, and programs that are read by code of their own.
+/// Recognises builtins of the shell, and programs that have their own module here.
 fn is_builtin(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! What `echo` and `printf` print, and decoders give back.
+//! The output of `echo`, `printf` and decoders.
 
 use crate::parse::{digits, next_escape};
 use crate::text::ANY;
@@ -17,11 +17,11 @@ pub(crate) fn echo(texts: &[&str]) -> String {
     out
 }
 
-/// `None`: not known.
+/// Returns the output of `printf`. `None`: unknown.
 pub(crate) fn printf(texts: &[&str]) -> Option<String> {
     let (format, mut args) = texts.split_first()?;
     let mut out = String::new();
-    // The format is used again while arguments are left.
+    // The format is repeated while arguments are left.
     for _ in 0..64 {
         let before = args.len();
         let mut chars = format.char_indices();
@@ -57,7 +57,7 @@ pub(crate) fn printf(texts: &[&str]) -> Option<String> {
     None
 }
 
-/// The escapes of `echo -e` and of a format.
+/// Resolves the escapes of `echo -e` and of a format.
 fn unescaped(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
@@ -98,7 +98,7 @@ fn unescaped(text: &str) -> String {
     out
 }
 
-/// `None`: not base64, or not text.
+/// Decodes base64. `None`: invalid, or not text.
 pub(crate) fn base64(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let (mut bits, mut count) = (0u32, 0);

@@ -1,4 +1,4 @@
-//! The values of parameters, and what `${…}` makes of them.
+//! Values of parameters, and the operations of `${…}` on them.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use crate::text::{ANY, ONE, SPLIT, STAR, is_known};
 use crate::tree::{Case, Change, Index, Mode, Parameter, Part, Reach, Where};
 use crate::walk::Walk;
 
-/// The longest value that is cut by a pattern: the matching is quadratic.
+/// The maximum length of a value that a pattern cuts, in bytes: matching takes quadratic time.
 const MAX_CUT: usize = 2048;
-/// The longest in which a pattern with a star is replaced: that is cubic.
+/// The maximum length for replacing a pattern with a star, which takes cubic time.
 const MAX_REPLACE: usize = 128;
 
 impl Walk {
@@ -25,7 +25,7 @@ impl Walk {
                 if matches!(parameter.change, Change::Assign(_)) && value.as_ref().is_none_or(String::is_empty) {
                     self.assign(&parameter.name, default.clone(), Mode::Set);
                 }
-                // The environment may have another value; the default is what is meant.
+                // The environment may hold another value, but the default is the intended one.
                 Some(value.filter(|value| !value.is_empty()).unwrap_or(default))
             }
             Change::Alternative(parts) => Some(self.text_of(parts, span)),
@@ -66,7 +66,7 @@ impl Walk {
         self.text_of(parts, span).trim().parse().ok()
     }
 
-    /// `None`: not known.
+    /// Returns the value of a parameter. `None`: unknown.
     fn lookup(&self, name: &str, index: Option<&Index>) -> Option<String> {
         if let Some(value) = self.state.vars.get(name) {
             return Some(element(value, index));
@@ -90,7 +90,7 @@ impl Walk {
     }
 }
 
-/// One of an array, where it is known which; else all of it.
+/// Returns an element of an array if its index is known, else the whole array.
 fn element(value: &str, index: Option<&Index>) -> String {
     let number = match index {
         None => Some(0),
@@ -103,7 +103,7 @@ fn element(value: &str, index: Option<&Index>) -> String {
     number.map_or(value, |number| value.split(SPLIT).nth(number).unwrap_or_default()).to_owned()
 }
 
-/// Whether a pattern is plain enough to be matched: a bracket may stand for some characters and not for others.
+/// Reports whether a pattern is simple enough to match: a bracket may match some characters and not others.
 fn can_match(value: &str, pattern: &str) -> bool {
     is_known(value) && !pattern.contains([ANY, ONE]) && value.len() <= MAX_CUT
 }
@@ -120,7 +120,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Every place at which a text can be cut, from its start.
+/// Returns every position at which a text can be cut, from its start.
 fn cuts(text: &str) -> impl DoubleEndedIterator<Item = usize> {
     let inner: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     inner.into_iter()
@@ -130,7 +130,7 @@ fn cut_prefix(value: &str, pattern: &str, reach: Reach) -> Option<String> {
     if !pattern.contains([STAR, ANY, ONE]) {
         return Some(value.strip_prefix(pattern).unwrap_or(value).to_owned());
     }
-    // `##*/`: the name of a file, whatever its folder.
+    // `##*/`: the file name, even if its folder is unknown.
     if reach == Reach::Longest && pattern.strip_prefix(STAR) == Some("/") {
         return Some(value.rsplit('/').next().unwrap_or(value).to_owned());
     }
@@ -149,7 +149,7 @@ fn cut_suffix(value: &str, pattern: &str, reach: Reach) -> Option<String> {
     if !pattern.contains([STAR, ANY, ONE]) {
         return Some(value.strip_suffix(pattern).unwrap_or(value).to_owned());
     }
-    // `%/*`: the folder of a file, whatever its name.
+    // `%/*`: the folder, even if the file name is unknown.
     if reach == Reach::Shortest && pattern.strip_prefix('/') == Some(STAR.encode_utf8(&mut [0; 4])) {
         return Some(value.rsplit_once('/').map_or(value, |(head, _)| head).to_owned());
     }
@@ -185,7 +185,7 @@ fn replace(value: &str, pattern: &str, with: &str, place: Where) -> Option<Strin
     let mut out = String::new();
     let mut from = 0;
     while from < value.len() {
-        // The longest match that begins earliest.
+        // Find the earliest start, and there the longest match.
         let found = cuts(&value[from..]).map(|at| from + at).find_map(|start| {
             let ends = cuts(&value[start..]).rev().map(|end| start + end);
             let fits = |end: &usize| *end > start && matches(pattern, &value[start..*end]);

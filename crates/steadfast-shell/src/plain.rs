@@ -1,22 +1,22 @@
-//! A cheap test in front: commands that need no reading.
+//! A cheap test that runs first: most commands need no full reading.
 //!
-//! The argument is this. An effect on a protected path either has the path in its text, or comes from something that
-//! hides text (an expansion, a pattern, code), or from a command that touches what it does not name (`rm` of a parent,
-//! `git checkout .`, an archive). So a command line in which no name of a protected path occurs, of which every byte
-//! means itself, and in which no such command is named anywhere, has no such effect. Whatever this cannot see at a
-//! glance is not plain, and is read.
+//! An effect on a protected path has one of three causes. The path is in the text; or something hides text (an
+//! expansion, a pattern, code); or a command touches files that it does not name (`rm` of a parent, `git checkout .`,
+//! an archive). So a command line has no such effect if it contains no name of a protected path, every byte of it is
+//! literal, and no such command is named anywhere. A command line that this test cannot decide at a glance is not
+//! plain, and is read.
 
 use crate::effect::Context;
 use crate::interpreter::is_interpreter;
 use crate::table::wraps;
 
-/// Longer ones are read: the walk has a bound on commands, and this has to stay below it.
+/// The maximum length in bytes. It must stay below the limit of the walk for commands.
 const MAX_BYTES: usize = 2000;
 
-/// Whether a command line can be let pass unread: `true` only if reading it would find neither a write to a path that
-/// has one of `names` as a part, nor a run of a program with such a name.
+/// Reports whether a command line needs no reading. `true` only if a reading would find neither a write to a path with
+/// one of `names` in it, nor a run of a program with such a name.
 ///
-/// `names` are literal: a path that is protected by a pattern alone cannot be looked for like this.
+/// `names` are literal, so a path that is protected only by a pattern cannot be tested here.
 pub fn is_plain(command: &str, context: &Context, names: &[&str]) -> bool {
     command.len() <= MAX_BYTES
         && is_simple(command)
@@ -26,7 +26,7 @@ pub fn is_plain(command: &str, context: &Context, names: &[&str]) -> bool {
         && !is_inside(&context.home, names)
 }
 
-/// Whether one of the names is in the text, be it a part of a word.
+/// Reports whether one of the names is in the text, even inside a word.
 fn names_any(text: &str, names: &[&str]) -> bool {
     let mut first = [false; 256];
     for byte in names.iter().filter_map(|name| name.bytes().next()) {
@@ -40,12 +40,12 @@ fn names_any(text: &str, names: &[&str]) -> bool {
     (0..bytes.len()).any(|at| first[usize::from(bytes[at])] && names.iter().any(|name| starts(&bytes[at..], name)))
 }
 
-/// Whether a part of the folder has one of the names: what is written there by a relative path is inside.
+/// Reports whether a part of the folder has one of the names: a relative path would be inside it.
 fn is_inside(folder: &str, names: &[&str]) -> bool {
     folder.split('/').any(|part| names.iter().any(|name| part.eq_ignore_ascii_case(name)))
 }
 
-/// Whether a word anywhere, quoted or not, names a command that reaches far, or an interpreter with code.
+/// Reports whether any word, quoted or not, names a command with wide effects, or an interpreter with code.
 fn hides(command: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
     let mut words = command.split(|c| !is_part(c)).filter(|word| !word.is_empty()).peekable();
@@ -63,7 +63,7 @@ fn hides(command: &str) -> bool {
     false
 }
 
-/// Commands that touch or run more than they name, wherever the word stands.
+/// Recognises commands that touch or run more than they name, at any place in the line.
 fn reaches_far(name: &str) -> bool {
     matches!(
         name,
@@ -139,7 +139,7 @@ fn reaches_far(name: &str) -> bool {
     )
 }
 
-/// Words that are no commands where one may stand.
+/// Keywords of the shell, which are not commands.
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
@@ -162,24 +162,24 @@ fn is_keyword(word: &str) -> bool {
     )
 }
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// A command, or nothing.
+    /// A command, or the end.
     Command,
-    /// A command: behind `|` and `&&`.
+    /// A command, after `|` or `&&`.
     More,
     Word,
     /// The file of a redirection.
     Target,
 }
 
-/// Words in which every character means itself, whole words in quotes, and the plainest operators between them.
+/// Reports whether the line has only literal words, words fully in quotes, and the simplest operators.
 fn is_simple(command: &str) -> bool {
     let bytes = command.as_bytes();
     let mut next = Next::Command;
     let mut at = 0;
-    // A file that is written may be the program that is run after it.
+    // A written file may be the program that runs after it.
     let (mut writes, mut runs_file) = (false, false);
     while let Some(byte) = bytes.get(at) {
         let rest = &bytes[at..];
@@ -238,7 +238,7 @@ fn is_simple(command: &str) -> bool {
     matches!(next, Next::Command | Next::Word) && !(writes && runs_file)
 }
 
-/// How long the word is. `None`: something in it may mean something else.
+/// Returns the length of a word. `None`: a part of it may have a special meaning.
 fn word(rest: &[u8]) -> Option<usize> {
     let ends = |at: usize| matches!(rest.get(at), None | Some(b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'>'));
     if let [quote @ (b'\'' | b'"'), inner @ ..] = rest {
@@ -258,7 +258,7 @@ fn word(rest: &[u8]) -> Option<usize> {
     (length > 0 && !is_descriptor && rest[..length].iter().all(is_plain)).then_some(length)
 }
 
-/// The first byte of the characters that stand for what is not known.
+/// Recognises the first byte of the marks for unknown text.
 fn is_mark(byte: u8) -> bool {
     byte == 0xEF
 }

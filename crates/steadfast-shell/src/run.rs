@@ -1,5 +1,4 @@
-//! A command and its arguments to effects: the builtins, then the commands that a line of the table cannot say, then
-//! the table.
+//! Runs a command with its arguments: builtins first, then commands that the table cannot describe, then the table.
 
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -9,7 +8,7 @@ use crate::text::{ANY, STAR, base_name, is_known, resolve};
 use crate::walk::Walk;
 
 impl Walk {
-    /// Says what the command prints, when that is known.
+    /// Returns the output of the command, if it is known.
     pub(crate) fn run(&mut self, args: &[Arg], stdin: Option<String>) -> Option<String> {
         let (first, rest) = args.split_first()?;
         if !self.enter() {
@@ -29,7 +28,7 @@ impl Walk {
         output
     }
 
-    /// Commands that do something.
+    /// Handles commands with effects.
     fn done(&mut self, name: &str, first: &Arg, rest: &[Arg], stdin: Option<String>) -> Option<String> {
         match name {
             "eval" => {
@@ -42,14 +41,14 @@ impl Walk {
             }
             "at" | "batch" => {
                 if let Some(text) = stdin {
-                    self.apart(|walk| walk.shell_text(&text, first, name));
+                    self.in_subshell(|walk| walk.shell_text(&text, first, name));
                 }
                 return None;
             }
-            // Their command is one word, which a shell reads.
+            // The command is one word, which a shell reads.
             "trap" => {
                 let code = rest.first().filter(|arg| is_known(&arg.text))?;
-                self.apart(|walk| walk.script(&code.text, &code.span));
+                self.in_subshell(|walk| walk.script(&code.text, &code.span));
                 return Some(String::new());
             }
             "sed" | "gsed" => self.sed(rest),
@@ -73,11 +72,11 @@ impl Walk {
             "vi" | "vim" | "nvim" | "ex" | "view" | "ed" | "red" => self.editor(name, rest, stdin.as_deref()),
             "socat" => self.socat(rest),
             _ if is_interpreter(name) => self.interpreter(name, first, rest, stdin.as_deref()),
-            // Whoever it is may write what it is given.
+            // An unknown program may write the paths it gets.
             _ if !is_known(&first.text) => {
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with('-') && is_known(&arg.text)) {
                     let path = resolve(&arg.text, &self.state.cwd);
-                    self.possible(Op::Write, &path, "a program that is not known", &arg.span);
+                    self.possible(Op::Write, &path, "an unknown program", &arg.span);
                 }
                 return None;
             }
@@ -107,7 +106,7 @@ impl Walk {
         }
     }
 
-    /// The file that is made: a name nobody knows, in a folder that may be given.
+    /// Returns the new file: an unknown name in a folder that may be given.
     fn temporary(&mut self, first: &Arg, args: &[Arg]) -> String {
         let mut folder = None;
         let mut template = None;
@@ -128,7 +127,7 @@ impl Walk {
         resolve(&path, &self.state.cwd)
     }
 
-    /// Files elsewhere are not ours; those of this machine are.
+    /// Ignores files on the other host, but not those on this machine.
     fn ssh(&mut self, args: &[Arg]) -> Option<String> {
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -143,7 +142,7 @@ impl Walk {
                 let host = arg.text.rsplit('@').next().unwrap_or_default();
                 if matches!(host, "localhost" | "127.0.0.1" | "::1" | "ip6-localhost") {
                     let text: Vec<&str> = rest.map(|arg| arg.text.as_str()).collect();
-                    return self.apart(|walk| {
+                    return self.in_subshell(|walk| {
                         walk.state.cwd = walk.context.home.clone();
                         walk.script(&text.join(" "), &arg.span)
                     });
@@ -154,7 +153,7 @@ impl Walk {
         None
     }
 
-    /// A download named after its address.
+    /// A download that is named after its URL.
     fn download(&mut self, args: &[Arg], via: &str) {
         for arg in args.iter().filter(|arg| arg.text.contains("://")) {
             let name = base_name(arg.text.split(['?', '#']).next().unwrap_or_default()).to_owned();

@@ -1,4 +1,4 @@
-//! `sed`: the files it edits in place, and those its script writes.
+//! `sed`: files that it edits in place, and files that its script writes.
 
 use crate::effect::Op;
 use crate::expand::Arg;
@@ -57,11 +57,11 @@ impl Walk {
         }
     }
 
-    /// A file that is edited in place, and its copy with the suffix, where there is one.
+    /// Adds an edit in place, and the backup file if there is a suffix.
     pub(crate) fn edited(&mut self, file: &Arg, suffix: &str, via: &str) {
         self.effect(Op::Write, file, via);
         if !suffix.is_empty() {
-            // A star in it stands for the name.
+            // A star in the suffix stands for the name.
             let (folder, name) =
                 file.text.rsplit_once('/').map_or(("", file.text.as_str()), |(head, name)| (head, name));
             let copy = if suffix.contains('*') { suffix.replace('*', name) } else { format!("{name}{suffix}") };
@@ -75,7 +75,7 @@ fn is_bundle(text: &str) -> bool {
     text.len() > 2 && text.starts_with('-') && text[1..].bytes().all(|b| b"nrEsuzie".contains(&b))
 }
 
-/// `-i`, `-i.bak`, `-ni`, `--in-place=.bak`.
+/// Recognises `-i`, `-i.bak`, `-ni`, `--in-place=.bak`.
 fn is_in_place(text: &str) -> bool {
     text.starts_with("--in-place")
         || text.strip_prefix('-').is_some_and(|letters| {
@@ -84,7 +84,7 @@ fn is_in_place(text: &str) -> bool {
         })
 }
 
-/// The suffix behind `-i`.
+/// Returns the suffix after `-i`.
 pub(crate) fn backup(option: &str) -> &str {
     match option.strip_prefix("--in-place") {
         Some(rest) => rest.strip_prefix('=').unwrap_or_default(),
@@ -95,11 +95,11 @@ pub(crate) fn backup(option: &str) -> &str {
 #[derive(Debug, PartialEq)]
 enum SedEffect {
     Writes(String),
-    /// `e command`.
+    /// The command `e command`.
     Runs(String),
 }
 
-/// What a script writes and runs. No grammar of addresses: those are skipped over.
+/// Returns the files that a script writes and the commands it runs. Addresses are skipped without a grammar.
 fn commands(script: &str) -> Vec<SedEffect> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
@@ -108,7 +108,7 @@ fn commands(script: &str) -> Vec<SedEffect> {
     while let Some(byte) = bytes.get(at) {
         at += 1;
         match byte {
-            // An address: `/…/`, `\%…%`.
+            // Skip an address: `/…/`, `\%…%`.
             b'/' => at = behind(bytes, at, b'/'),
             b'\\' if at < bytes.len() => at = behind(bytes, at + 1, bytes[at]),
             b's' | b'y' => {
@@ -140,14 +140,14 @@ fn commands(script: &str) -> Vec<SedEffect> {
                 }
                 at += line(at).len();
             }
-            // Text goes on while lines end in a backslash.
+            // The text continues while lines end in a backslash.
             b'a' | b'i' | b'c' => {
                 while line(at).ends_with('\\') && at + line(at).len() < script.len() {
                     at += line(at).len() + 1;
                 }
                 at += line(at).len();
             }
-            // Labels and files that are read go to the end of the line.
+            // Labels, and files that are read, extend to the end of the line.
             b'r' | b'R' | b'b' | b't' | b'T' | b':' | b'#' => at += line(at).len(),
             _ => {}
         }
@@ -156,7 +156,7 @@ fn commands(script: &str) -> Vec<SedEffect> {
     found
 }
 
-/// Behind the next delimiter.
+/// Returns the position after the next delimiter.
 fn behind(bytes: &[u8], mut at: usize, delimiter: u8) -> usize {
     while let Some(byte) = bytes.get(at) {
         at += if *byte == b'\\' { 2 } else { 1 };

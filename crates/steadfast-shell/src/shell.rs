@@ -14,14 +14,14 @@ impl Walk {
             at += 1;
             let is_letters = !arg.text.starts_with("--");
             if is_letters && arg.text.contains('c') {
-                // Further options may stand between `-c` and the text.
+                // More options may come between `-c` and the text.
                 while args.get(at).is_some_and(|arg| arg.text.starts_with('-') && arg.text.len() > 1) {
                     at += 1;
                 }
                 let code = args.get(at)?.clone();
                 let positional = texts(args.get(at + 2..).unwrap_or_default());
                 let zero = args.get(at + 1).map_or(name, |arg| arg.text.as_str()).to_owned();
-                return self.apart(|walk| {
+                return self.in_subshell(|walk| {
                     walk.state.positional = Some(positional);
                     walk.assign("0", zero, Mode::Set);
                     walk.shell_text(&code.text, &code, name)
@@ -39,13 +39,13 @@ impl Walk {
             Some(file) => self.content(file)?,
         };
         let positional = texts(args.get(at + 1..).unwrap_or_default());
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.positional = Some(positional);
             walk.shell_text(&text, file.unwrap_or(first), name)
         })
     }
 
-    /// `source` and `.`: the text runs here.
+    /// `source` and `.` run the text in this shell.
     pub(crate) fn source(&mut self, args: &[Arg], stdin: Option<String>) -> Option<String> {
         let file = args.first()?;
         let text = match file.text.as_str() {
@@ -58,7 +58,7 @@ impl Walk {
         self.shell_text(&text, file, "source")
     }
 
-    /// A program that was written on the way: what is in it runs.
+    /// Runs the content of a program that the same command line wrote.
     pub(crate) fn written_program(&mut self, text: &str, first: &Arg, args: &[Arg]) -> Option<String> {
         let interpreter = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or_default();
         let name = interpreter.rsplit(['/', ' ']).next().unwrap_or_default();
@@ -67,7 +67,7 @@ impl Walk {
             return None;
         }
         let positional = texts(args);
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             walk.state.positional = Some(positional);
             walk.shell_text(text, first, "script")
         })

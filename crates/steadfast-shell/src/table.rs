@@ -1,4 +1,4 @@
-//! The table of commands: what each command's arguments mean.
+//! The table of commands: the meaning of each command's arguments.
 
 use std::sync::OnceLock;
 
@@ -11,9 +11,9 @@ pub(crate) enum Which {
     All,
     First,
     Last,
-    /// All but the last.
+    /// All except the last.
     Rest,
-    /// All but the first.
+    /// All except the first.
     Tail,
 }
 
@@ -25,37 +25,37 @@ pub(crate) struct Row {
     val: Vec<&'static str>,
     /// Options whose value a shell reads.
     shell: Vec<&'static str>,
-    /// Only with one of these, where there are any.
+    /// If not empty, the row applies only with one of these options.
     with: Vec<&'static str>,
-    /// With one of these every operand is written.
+    /// With one of these, every operand is written.
     all: Vec<&'static str>,
-    /// Not with one of these.
+    /// The row does not apply with one of these.
     without: Vec<&'static str>,
     pub(crate) key: Option<&'static str>,
-    /// A file beside the operand is written: with this ending, or without it.
+    /// The ending of a file beside the operand that is written: added or removed.
     pub(crate) beside: Option<&'static str>,
-    /// So many operands, then a command of its own.
+    /// The number of operands before a wrapped command.
     exec: Option<usize>,
-    /// All operands are one text, which a shell reads.
+    /// All operands together are one text for a shell.
     text: bool,
 }
 
-/// The arguments of a command, sorted.
+/// The arguments of a command, sorted by meaning.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted<'a> {
     pub(crate) operands: Vec<&'a Arg>,
     pub(crate) out: Vec<Arg>,
     pub(crate) into: Vec<Arg>,
     pub(crate) shell: Vec<Arg>,
-    /// Where the wrapped command begins.
+    /// The start of the wrapped command.
     pub(crate) command: Option<usize>,
     pub(crate) recursive: bool,
     pub(crate) symbolic: bool,
 }
 
-/// The names of the commands and what else stands in their lines, sorted.
+/// The names of commands and the rest of their lines, sorted.
 static LINES: [(&str, &str); COUNT] = sorted();
-/// Their rows, read when they are asked for: a hook lives for one command line.
+/// Their rows, read on demand: a hook lives for one command line.
 static ROWS: [OnceLock<Option<Row>>; COUNT] = [const { OnceLock::new() }; COUNT];
 
 const TEXT: &str = include_str!("commands.txt");
@@ -78,7 +78,7 @@ const fn sorted() -> [(&'static str, &'static str); COUNT] {
     sorted
 }
 
-/// The row of a command and the arguments behind its name, which may be two words: `uv run`.
+/// Returns the row of a command and the arguments after its name, which may be two words: `uv run`.
 pub(crate) fn row_of<'a>(name: &str, args: &'a [Arg]) -> Option<(&'static Row, &'a [Arg])> {
     if is_first_of_two(name)
         && let Some(at) = args.iter().position(|arg| !arg.text.starts_with('-'))
@@ -89,12 +89,12 @@ pub(crate) fn row_of<'a>(name: &str, args: &'a [Arg]) -> Option<(&'static Row, &
     row(name).map(|row| (row, args))
 }
 
-/// Whether the table has the command, alone or with a second word.
+/// Reports whether the table has the command, alone or with a second word.
 pub(crate) fn row_of_name(name: &str) -> bool {
     is_first_of_two(name) || row(name).is_some()
 }
 
-/// Whether the command runs another.
+/// Reports whether the command runs another one.
 pub(crate) fn wraps(name: &str) -> bool {
     is_first_of_two(name) || row(name).is_some_and(|row| row.exec.is_some())
 }
@@ -104,7 +104,7 @@ fn row(name: &str) -> Option<&'static Row> {
     ROWS[at].get_or_init(|| read(LINES[at].1.split(" | ").next()?)).as_ref()
 }
 
-/// Whether a name of two words begins so.
+/// Reports whether a name of two words begins with this one.
 fn is_first_of_two(name: &str) -> bool {
     let at = LINES.partition_point(|(known, _)| known.bytes().lt(name.bytes().chain([b' '])));
     LINES.get(at).and_then(|(known, _)| known.strip_prefix(name)).is_some_and(|rest| rest.starts_with(' '))
@@ -138,7 +138,7 @@ fn read(arguments: &'static str) -> Option<Row> {
             "key" => row.key = Some(value),
             "beside" => row.beside = Some(value),
             "exec" => row.exec = Some(value.parse().unwrap_or(0)),
-            // Its meaning is code; the examples are checked all the same.
+            // The meaning is implemented in code; the examples are checked all the same.
             "code" => {}
             _ => return None,
         }
@@ -147,12 +147,12 @@ fn read(arguments: &'static str) -> Option<Row> {
 }
 
 impl Row {
-    /// Whether the options are those with which the row holds.
+    /// Reports whether the row applies with these options.
     pub(crate) fn applies(&self, args: &[Arg]) -> bool {
         (self.with.is_empty() || has(args, &self.with)) && !has(args, &self.without)
     }
 
-    /// What the operands mean, with these options.
+    /// Returns the meaning of the operands with these options.
     pub(crate) fn meanings(&self, args: &[Arg]) -> &[(Op, Which)] {
         if has(args, &self.all) { &[(Op::Write, Which::All)] } else { &self.operands }
     }
@@ -185,7 +185,7 @@ impl Row {
         sorted
     }
 
-    /// Sorts an option's value, and says how many words it takes.
+    /// Sorts the value of an option; returns the number of words it takes.
     fn option(&self, arg: &Arg, next: Option<&Arg>, sorted: &mut Sorted<'_>) -> usize {
         let lists = [
             (&self.out, Some(&mut sorted.out)),
@@ -210,7 +210,7 @@ fn has(args: &[Arg], options: &[&str]) -> bool {
     args.iter().any(|arg| options.iter().any(|option| is_option(&arg.text, option)))
 }
 
-/// Whether the argument is the option, or a bundle of letters that has it.
+/// Reports whether the argument is the option, or a bundle of letters that contains it.
 fn is_option(text: &str, option: &str) -> bool {
     if text == option || text.strip_prefix(option).is_some_and(|rest| option.starts_with("--") && rest.starts_with('='))
     {
@@ -221,7 +221,7 @@ fn is_option(text: &str, option: &str) -> bool {
     letter.zip(bundle).is_some_and(|(letter, bundle)| bundle.contains(letter))
 }
 
-/// Whether the argument is one of the options, with its value when it is attached.
+/// Returns the match of an argument with one of the options, with an attached value.
 fn value_of<'a>(text: &'a str, options: &[&str]) -> Option<Option<&'a str>> {
     options.iter().find_map(|option| {
         if text == *option {

@@ -1,27 +1,27 @@
-//! Text of which parts are not known: a string in which a few characters stand for what is missing.
+//! Text with unknown parts: special characters mark the parts that are not known.
 
-/// Any text, slashes included.
+/// Any text, including slashes.
 pub(crate) const ANY: char = '\u{F8F0}';
 /// An unquoted `*`.
 pub(crate) const STAR: char = '\u{F8F1}';
 /// An unquoted `?` or `[…]`.
 pub(crate) const ONE: char = '\u{F8F2}';
-/// Where an unquoted expansion is split into fields, and what stands between the elements of an array.
+/// A place where an unquoted expansion is split into fields; also the separator of array elements.
 pub(crate) const SPLIT: char = '\u{F8F3}';
-/// An unquoted `[`, until it is known whether something closes it.
+/// An unquoted `[` before its closing bracket is found.
 const BRACKET: char = '\u{F8F4}';
 
 pub(crate) fn is_known(text: &str) -> bool {
-    // All of them begin with this byte, and few texts have it.
+    // All marks begin with this byte, which is rare in text.
     !text.as_bytes().contains(&0xEF) || !text.contains([ANY, STAR, ONE, SPLIT])
 }
 
-/// Whether nothing at all is known of it.
+/// Reports whether the whole text is unknown.
 pub(crate) fn is_anything(text: &str) -> bool {
     text.chars().all(|c| c == ANY || c.is_whitespace())
 }
 
-/// The text with unquoted pattern characters marked as such.
+/// Appends the text with unquoted pattern characters marked.
 pub(crate) fn mark_globs(text: &str, out: &mut String) {
     if !text.contains(['*', '?', '[']) {
         return out.push_str(text);
@@ -34,9 +34,9 @@ pub(crate) fn mark_globs(text: &str, out: &mut String) {
     }));
 }
 
-/// A bracket that is closed stands for one character, whatever was quoted in it; one that is not is a bracket.
+/// Resolves brackets: a closed one matches one character, whatever was quoted in it; an open one is a plain bracket.
 pub(crate) fn settle_brackets(text: &mut String) {
-    /// Longer than any set of characters, in bytes.
+    /// The limit for a set of characters, in bytes.
     const SET: usize = 256;
     let Some(first) = text.find(BRACKET) else { return };
     let mut out = text[..first].to_owned();
@@ -62,7 +62,7 @@ pub(crate) fn settle_brackets(text: &mut String) {
     *text = out;
 }
 
-/// Absolute, without `.` and `..`. `cwd` may have unknown parts.
+/// Returns an absolute path without `.` and `..`. `cwd` may have unknown parts.
 pub(crate) fn resolve(path: &str, cwd: &str) -> String {
     let joined = if path.starts_with(['/', ANY]) { path.to_owned() } else { format!("{cwd}/{path}") };
     let mut parts: Vec<&str> = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn resolve(path: &str, cwd: &str) -> String {
     out
 }
 
-/// As it is shown: `**` for any text, `*` and `?` as they were typed.
+/// Formats the text for people: `**` for any text, `*` and `?` as typed.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -115,7 +115,7 @@ pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Paths that are no files.
+/// Recognises paths that are not files.
 pub(crate) fn is_device(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/zero")
         || path.starts_with("/dev/fd/")

@@ -1,4 +1,4 @@
-//! A command line as this crate sees it: what the parser makes of the text. Every span is in bytes of that text.
+//! The syntax tree of a command line. All spans are in bytes of its text.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -11,7 +11,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The text, when no quote and no expansion is in it.
+    /// Returns the text if it has no quotes and no expansions.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Text(text)] => Some(text),
@@ -22,24 +22,24 @@ impl Word {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
-    /// Without quotes: patterns and braces mean something.
+    /// Unquoted: patterns and braces have their meaning.
     Text(String),
-    /// Taken as it is.
+    /// Literal text.
     Quoted(String),
     /// `"…"`.
     Double(Vec<Part>),
-    /// `~` and the name behind it.
+    /// `~` and the name after it.
     Tilde(String),
     Parameter(Box<Parameter>),
-    /// `$(…)`, and `` `…` `` that can be read.
+    /// `$(…)`, and `` `…` `` if it can be parsed.
     Command(List),
-    /// Text that bash reads only when it runs it, and would refuse then.
+    /// Text that bash parses only when it runs it, and would then refuse.
     Unread,
-    /// `$((…))`, `$[…]`, and what stands in a subscript.
+    /// `$((…))`, `$[…]`, and subscripts.
     Arithmetic(Vec<Part>),
     /// `<(…)` and `>(…)`.
     Process(List),
-    /// `@(…|…)` and its kin.
+    /// `@(…|…)` and similar.
     Extended(Vec<Part>),
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Index {
     One(Vec<Part>),
 }
 
-/// What `${name…}` does with the value.
+/// The operation of `${name…}` on the value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
     Nothing,
@@ -75,11 +75,11 @@ pub(crate) enum Change {
     Replace(Where, Vec<Part>, Vec<Part>),
     /// `:from:length`.
     Slice(Vec<Part>, Option<Vec<Part>>),
-    /// `^`, `^^`, `,` and `,,`, with the pattern of the letters.
+    /// `^`, `^^`, `,` and `,,`, with a pattern for the letters.
     Case(Case, Reach, Vec<Part>),
     /// `${#name}`.
     Length,
-    /// `${!name}`, `@Q`, and whatever else gives text that cannot be told.
+    /// `${!name}`, `@Q`, and other operations with an unknown result.
     Other(Vec<Part>),
 }
 
@@ -103,7 +103,7 @@ pub(crate) enum Case {
     Lower,
 }
 
-/// How a value meets the one before it.
+/// The relation of a value to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Set,
@@ -127,7 +127,7 @@ pub(crate) enum Value {
     Array(Vec<Element>),
 }
 
-/// One of an array, with its subscript where it has one.
+/// An element of an array, with its subscript if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Element {
     pub(crate) index: Vec<Part>,
@@ -137,7 +137,7 @@ pub(crate) struct Element {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     Word(Word),
-    /// `declare a=(…)`: an assignment where an argument stands.
+    /// `declare a=(…)`: an assignment in place of an argument.
     Assign(Assign),
 }
 
@@ -145,16 +145,16 @@ pub(crate) enum Item {
 pub(crate) enum Redirect {
     Read(Word),
     Write(Word),
-    /// `>&word`: a number or `-` is no file.
+    /// `>&word`: a number or `-` is not a file.
     Duplicate(Word),
     Heredoc(Rc<Heredoc>),
     HereString(Word),
 }
 
-/// The body comes lines after the operator.
+/// The body comes in later lines than the operator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Heredoc {
-    /// Of the delimiter behind `<<`.
+    /// The span of the delimiter after `<<`.
     pub(crate) span: Range<usize>,
     pub(crate) body: OnceCell<Vec<Part>>,
 }
@@ -170,7 +170,7 @@ pub(crate) enum Command {
         body: List,
         redirects: Vec<Redirect>,
     },
-    /// `(…)`, and whatever runs in the background.
+    /// `(…)`, and commands in the background.
     Subshell {
         body: List,
         redirects: Vec<Redirect>,
@@ -182,7 +182,7 @@ pub(crate) enum Command {
         body: List,
         redirects: Vec<Redirect>,
     },
-    /// `if`, `while`, `until`, `case`, `[[`, `((`: words that are looked at, then parts of which some may run.
+    /// `if`, `while`, `until`, `case`, `[[`, `((`: words that are evaluated, and parts of which some may run.
     Branch {
         words: Vec<Word>,
         parts: Vec<List>,

@@ -1,5 +1,5 @@
-//! Programs that no table knows. What they write is told by the names of their options, which many programs share; a
-//! path that is only mentioned may be read as well, and says nothing.
+//! Programs that are not in the table. Names of options, which many programs share, tell which files they write. A path
+//! that is only mentioned may also be read, and is no evidence.
 
 mod operand;
 
@@ -11,7 +11,7 @@ use crate::expand::Arg;
 use crate::text::{base_name, is_known};
 use crate::walk::{NO_STDIN, Walk};
 
-/// How far behind the program's name a verb may stand: `aws s3 cp`, `faketime now touch`.
+/// The maximum position of a verb after the program's name: `aws s3 cp`, `faketime now touch`.
 const VERB_WITHIN: usize = 6;
 
 const TEXT: &str = include_str!("options.txt");
@@ -29,7 +29,7 @@ const READS: u8 = 4;
 const MAKERS: u8 = 8;
 const SOURCES: u8 = 16;
 const KEPT: u8 = 32;
-/// The words in names of options, with what they say.
+/// Words in names of options, with their meaning as bits.
 static NAMED: [(&str, u8); count_tagged(&KINDS)] = tagged(&KINDS);
 static ENDS: &[&str] = words_of!(TEXT, "ends");
 static PLACES: &[&str] = words_of!(TEXT, "places");
@@ -41,7 +41,7 @@ static READERS: &[&str] = words_of!(TEXT, "readers");
 static CODE: &[&str] = words_of!(TEXT, "code");
 static TEXTS: &[&str] = words_of!(TEXT, "texts");
 
-/// Whether the table knows the program.
+/// Tells whether the table has the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Described {
     Yes,
@@ -49,7 +49,7 @@ pub(crate) enum Described {
 }
 
 impl Walk {
-    /// What the names of a program's options say. Short options mean something else in a program that is described.
+    /// Reads option names that announce output. Short options have another meaning in a program of the table.
     pub(crate) fn named_output(&mut self, args: &[Arg], name: &str, described: Described) {
         if args.is_empty() {
             return;
@@ -59,7 +59,7 @@ impl Walk {
             let Some(value) = written(&arg.text, args.get(at + 1).map(|next| next.text.as_str()), described) else {
                 continue;
             };
-            // Where an address is tried, it is a list of words.
+            // In a call with a URL, `-w` takes a list of words.
             if arg.text.starts_with("-w") && args.iter().any(|arg| arg.text.contains("://")) {
                 continue;
             }
@@ -86,7 +86,7 @@ impl Walk {
         }
     }
 
-    /// What a script is told to write, by the names of its options; of the interpreter's own only `-o` is that.
+    /// Reads option names of a script. Of the interpreter's own options only `-o` announces output.
     pub(crate) fn script_output(&mut self, args: &[Arg], name: &str) {
         let script = args.iter().position(|arg| !arg.text.starts_with('-')).unwrap_or(args.len());
         for (at, arg) in args.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Walk {
         }
     }
 
-    /// A file that an option names, alone or behind its format: `xml:a.xml`, `json=a.json`.
+    /// Adds a file that an option names, alone or after its format: `xml:a.xml`, `json=a.json`.
     fn output(&mut self, value: &str, arg: &Arg, name: &str) {
         if matches!(value, "" | "-") || !is_known(value) {
             return;
@@ -109,13 +109,13 @@ impl Walk {
         }
     }
 
-    /// A word that may also be something else than a path counts where such a path is protected, and nowhere else.
+    /// Adds a word that may not be a path. It counts only if such a path is protected.
     fn perhaps_written(&mut self, text: &str, arg: &Arg, name: &str) {
         let op = if text.contains(['/', '.']) { Op::Write } else { Op::Unknown };
         self.effect(op, &Arg { text: text.to_owned(), span: arg.span.clone() }, name);
     }
 
-    /// `--format junit:path`, `CREATE:path`, `OPEN:path,creat`, `EXEC:command`: a word, a colon, and what it is about.
+    /// Reads `--format junit:path`, `CREATE:path`, `OPEN:path,creat`, `EXEC:command`: a word, a colon, and its object.
     fn addresses(&mut self, args: &[Arg], name: &str) {
         for (at, arg) in args.iter().enumerate() {
             let text = arg.text.as_str();
@@ -147,7 +147,7 @@ impl Walk {
         }
     }
 
-    /// A variable whose name says output, before a command: `GIT_TRACE=path git status`.
+    /// Reads a variable before a command whose name announces output: `GIT_TRACE=path git status`.
     pub(crate) fn named_variable(&mut self, name: &str, value: &str, arg: &Arg) {
         let said = says_output(name);
         if said == Said::Writes || said == Said::Perhaps && is_like_file(value) {
@@ -158,9 +158,9 @@ impl Walk {
         }
     }
 
-    /// `--fix`, `--in-place`, and `fmt` as the word that says what to do.
+    /// Recognises `--fix`, `--in-place`, and `fmt` as the verb.
     fn in_place(&mut self, args: &[Arg], name: &str) {
-        // The second is an extension's name: `-i inplace`.
+        // The second is the name of an extension: `-i inplace`.
         let flag = args.iter().position(|arg| {
             arg.text.starts_with('-') && has(IN_PLACE, &arg.text) || matches!(&*arg.text, "inplace" | "in-place")
         });
@@ -175,7 +175,7 @@ impl Walk {
         }
         for (n, arg) in args.iter().enumerate().filter(|(n, arg)| *n != at && !arg.text.starts_with('-')) {
             let before = n.checked_sub(1).map_or("", |before| args[before].text.as_str());
-            // The value of another option is something else.
+            // The value of another option has another meaning.
             if n != at + 1 && before.starts_with("--") && !before.contains('=') {
                 continue;
             }
@@ -185,7 +185,7 @@ impl Walk {
         }
     }
 
-    /// Code for an interpreter that no table knows, a command in one argument, and an address that is loaded into a file.
+    /// Reads code for an unknown interpreter, a command in one argument, and a URL that is downloaded to a file.
     fn inline(&mut self, args: &[Arg], name: &str, described: Described) {
         for (at, arg) in args.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |before| args[before].text.as_str());
@@ -219,12 +219,12 @@ impl Walk {
         }
     }
 
-    /// `fakeroot rm`, `aws s3 cp`, `cmake -E touch`, `tini -- rm`: what follows is read as that command, but nobody says
-    /// that it is that program.
+    /// Reads the words after a verb as a command: `fakeroot rm`, `aws s3 cp`, `cmake -E touch`, `tini -- rm`. This is a
+    /// guess: it may be another program.
     fn command_word(&mut self, args: &[Arg]) {
         let behind = args.iter().position(|arg| arg.text == "--").map(|at| at + 1);
         let verb = args.iter().take(VERB_WITHIN).position(|arg| {
-            // No verb is longer.
+            // The longest verb has 8 bytes.
             let name = base_name(&arg.text);
             name.len() <= 8 && has(VERBS, name)
         });
@@ -235,23 +235,23 @@ impl Walk {
     }
 }
 
-/// Whether a program writes nothing, whatever its options are.
+/// Reports whether a program writes nothing with any options.
 pub(crate) fn is_reader(name: &str) -> bool {
     has(READERS, name)
 }
 
-/// The value that an argument has written: its own, or the next argument.
+/// Returns the value that an argument announces as output: its own, or the next argument.
 fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Option<&'a str> {
     let next = next.filter(|next| !next.starts_with('-'));
     let Some(option) = text.strip_prefix('-') else {
-        // `/out:path`
+        // The form `/out:path`.
         if let Some((name, value)) = text.strip_prefix('/').and_then(|rest| rest.split_once(':'))
             && !name.contains('/')
             && says_output(name) == Said::Writes
         {
             return Some(value);
         }
-        // `of=path`, `output=path`: a name that is all letters.
+        // `of=path`, `output=path`: a name of letters.
         let (name, value) = text.split_once('=').filter(|_| described == Described::No)?;
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
         return (is_name && (name == "of" || says_output(name) == Said::Writes)).then_some(value);
@@ -260,12 +260,12 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
         let name = name.trim_start_matches('-');
         let writes = match name {
             "o" | "O" | "w" | "of" => described == Described::No,
-            // `-Dkey=value`, `-Pkey=value`
+            // The forms `-Dkey=value`, `-Pkey=value`.
             name => says_output(name.strip_prefix(['D', 'P', 'X']).unwrap_or(name)) != Said::Nothing,
         };
         return writes.then_some(value);
     }
-    // `-out:path`
+    // The form `-out:path`.
     if let Some((name, value)) = option.split_once(':')
         && described == Described::No
         && says_output(name.trim_start_matches('-')) == Said::Writes
@@ -280,11 +280,11 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
             if let Some(rest) = option.strip_prefix(['o', 'O', 'w'])
                 && !rest.bytes().all(|b| b.is_ascii_lowercase())
             {
-                // `-oG path`: a letter that says which kind.
+                // `-oG path`: a letter for the kind of output.
                 let is_kind = rest.len() <= 2 && rest.bytes().all(|b| b.is_ascii_uppercase());
                 return if is_kind { next } else { Some(rest.trim_start_matches(':')) };
             }
-            // `-sSo path`
+            // The form `-sSo path`.
             let is_bundle = (2..=3).contains(&option.len()) && option.bytes().all(|b| b.is_ascii_alphabetic());
             if is_bundle && option.ends_with('o') && !matches!(option, "to" | "no" | "go" | "do" | "io") {
                 return next;
@@ -293,7 +293,7 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
     }
     match says_output(option.trim_start_matches('-')) {
         Said::Writes => next,
-        // `-dump file`: a word behind one dash is a flag, `-outjars file` is none.
+        // `-dump file`: a word after one dash is a flag, but `-outjars file` is not.
         Said::Perhaps => {
             next.filter(|next| (option.starts_with('-') || option.starts_with("out")) && is_like_file(next))
         }
@@ -308,9 +308,9 @@ enum Said {
     Nothing,
 }
 
-/// What the name of an option says about its value.
+/// Returns what the name of an option says about its value.
 fn says_output(name: &str) -> Said {
-    // Most names have none of these, and this is asked for every option.
+    // A fast exit: this runs for every option, and most names say nothing.
     if name.len() < 3 || name.len() > 48 {
         return Said::Nothing;
     }
@@ -318,14 +318,14 @@ fn says_output(name: &str) -> Said {
     let (mut bits, mut first) = (0, None);
     for part in parts(name, &lower) {
         let mut new = bits_of(&NAMED, part);
-        // `junitfile`, `reportdir`
+        // Names such as `junitfile`, `reportdir`.
         if new == 0
             && let Some(whole) = ["file", "dir", "path"].iter().find_map(|end| part.strip_suffix(end))
             && bits_of(&NAMED, whole) & (WRITES | PERHAPS | KEPT) != 0
         {
             new = WRITES;
         }
-        // `-outjars`
+        // Names such as `-outjars`.
         let is_out = part.starts_with("out") && !matches!(part, "outline" | "outer" | "outside" | "outdated");
         if is_out && new == 0 {
             new = PERHAPS;
@@ -334,7 +334,7 @@ fn says_output(name: &str) -> Said {
         bits |= new;
     }
     if bits & (WRITES | PERHAPS) != 0 && bits & READS != 0 {
-        // `--write-config file` writes it, `--log-config file` does not.
+        // `--write-config file` writes the file, `--log-config file` does not.
         let makes = first.is_some_and(|first| first & MAKERS != 0) && bits & SOURCES == 0;
         return if makes { Said::Perhaps } else { Said::Nothing };
     }
@@ -360,14 +360,14 @@ fn lower(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an option is about how a report is written.
+/// Reports whether an option selects the format of a report.
 fn is_report(option: &str) -> bool {
     const WORDS: [&str; 5] = ["format", "formatter", "reporter", "report", "reports"];
     let lower = lower(option);
     parts(option, &lower).any(|part| WORDS.contains(&part))
 }
 
-/// Whether the name of an option says that its value is read.
+/// Reports whether the name of an option says that its value is read.
 fn says_input(option: &str) -> bool {
     let lower = lower(option);
     parts(option, &lower).any(|part| bits_of(&NAMED, part) & READS != 0)
@@ -377,7 +377,7 @@ fn is_like_file(text: &str) -> bool {
     text.contains(['.', '/']) && !text.contains("://") && !text.starts_with('@')
 }
 
-/// The parts of a name: `-sOutputFile`, `junit-xml`, `descriptor_set_out`.
+/// Splits a name into words: `-sOutputFile`, `junit-xml`, `descriptor_set_out`.
 fn parts<'a>(name: &'a str, lower: &'a str) -> impl Iterator<Item = &'a str> {
     let bytes = name.as_bytes();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! The walk over a command line: folders, variables and functions as they come, effects as they are found.
+//! Walks over a command line: tracks folders, variables and functions, and collects effects.
 
 mod effects;
 
@@ -13,28 +13,28 @@ use crate::parse::{End, parse};
 use crate::text::{ANY, SPLIT, is_device, is_known, resolve};
 use crate::tree::{Assign, Command, Item, List, Mode, Pipeline, Redirect, Value, Word};
 
-/// The most simple commands that are walked, loops unrolled.
+/// The maximum number of simple commands, with loops unrolled.
 const MAX_COMMANDS: usize = 10_000;
-/// The most links and copies that are followed.
+/// The maximum number of links and copies that are tracked.
 pub(crate) const MAX_LINKS: usize = 64;
-/// The longest path of a folder, in bytes.
+/// The maximum length of a folder's path, in bytes.
 const MAX_PATH: usize = 4_096;
-/// How deep commands, functions and the texts they run may be nested.
+/// The maximum nesting of commands, functions and the texts that they run.
 const MAX_DEPTH: usize = 80;
-/// Nothing is piped in, and nothing redirected.
+/// No pipe and no redirection.
 pub(crate) const NO_STDIN: Option<String> = None;
-/// The longest text that is passed on from one command to the next, or run by one.
+/// The maximum length of text that one command passes to the next, or runs, in bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// The longest value of a variable: it may be copied wherever it is used.
+/// The maximum length of a variable's value, in bytes: it may be copied at every use.
 const MAX_VALUE: usize = 1 << 16;
-/// How much text is passed on and run in all. A loop over a long text, and texts within texts, end here.
+/// The total of text that is passed on and run, in bytes. It bounds loops over long texts, and texts within texts.
 const MAX_PASSED: usize = 4 << 20;
 
-/// What a subshell has its own copy of. The maps are copied when one of the two is written to.
+/// The state that a subshell copies. The maps are shared until one side writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub(crate) cwd: String,
-    /// The elements of an array are parted by `SPLIT`.
+    /// The elements of an array are separated by `SPLIT`.
     pub(crate) vars: Rc<HashMap<String, String>>,
     pub(crate) positional: Option<Vec<String>>,
     functions: Rc<HashMap<String, Rc<Command>>>,
@@ -51,25 +51,25 @@ pub(crate) struct Walk {
     pub(crate) parsed: bool,
     /// Texts that could not be parsed.
     pub(crate) unread: Vec<String>,
-    /// Links made on the way: a write to the first is one to the second.
+    /// Links that the line created, each with its target.
     pub(crate) links: Vec<(String, String)>,
-    /// Copies and links made on the way, and what each was made of: who runs the first runs the second.
+    /// Copies and links that the line created, each with its source: running the first runs the second.
     pub(crate) copies: Vec<(String, String)>,
-    /// What was written on the way, where it is known.
+    /// Known contents of files that the line wrote.
     pub(crate) files: HashMap<String, String>,
-    /// What stands behind `/dev/fd/…` of a process substitution.
+    /// The contents behind `/dev/fd/…` of process substitutions.
     processes: Vec<Option<String>>,
-    /// What the commands of a group find on stdin.
+    /// The stdin of the commands in a group.
     stdin: Option<String>,
     /// The file that is redirected to stdin.
     pub(crate) input: Option<String>,
-    /// Inside text that is not the command line itself, what of the command line says it.
+    /// Inside text that is not in the command line, the range of the command line that it comes from.
     fixed: Option<Range<usize>>,
     commands: usize,
     depth: usize,
-    /// Bytes that were passed on.
+    /// The number of bytes that were passed on.
     passed: usize,
-    /// While it is a guess that something is run.
+    /// True while the walk follows a guess.
     guess: bool,
 }
 
@@ -98,7 +98,7 @@ impl Walk {
         }
     }
 
-    /// Goes to a folder. A path that no system takes is unknown.
+    /// Changes the folder. A path that is too long for any system becomes unknown.
     pub(crate) fn go_to(&mut self, folder: String) {
         self.state.cwd = if folder.len() > MAX_PATH { ANY.to_string() } else { folder };
     }
@@ -111,7 +111,7 @@ impl Walk {
         self.fixed.clone().unwrap_or_else(|| span.clone())
     }
 
-    /// Walks text that a shell would run, and says what it would print when that is known.
+    /// Walks text that a shell would run; returns its output if it is known.
     pub(crate) fn script(&mut self, text: &str, span: &Range<usize>) -> Option<String> {
         if self.depth >= MAX_DEPTH || text.len() > MAX_TEXT || !self.pass(text.len()) {
             self.unread();
@@ -129,45 +129,45 @@ impl Walk {
         output
     }
 
-    /// What a substitution gives.
+    /// Returns the output of a substitution.
     pub(crate) fn output_of(&mut self, list: &List) -> String {
-        let output = self.apart(|walk| walk.list(list));
+        let output = self.in_subshell(|walk| walk.list(list));
         output.map_or_else(|| ANY.to_string(), |text| text.trim_end_matches('\n').to_owned())
     }
 
-    /// `<(…)` and `>(…)`: the file that stands for it.
+    /// Returns the file that stands for `<(…)` or `>(…)`.
     pub(crate) fn process(&mut self, list: &List) -> String {
         let stdin = self.stdin.replace(ANY.to_string());
-        let output = self.apart(|walk| walk.list(list));
+        let output = self.in_subshell(|walk| walk.list(list));
         self.stdin = stdin;
         self.processes.push(output);
         format!("/dev/fd/{}", 62 + self.processes.len())
     }
 
-    /// What is in a file, when it was written on the way.
+    /// Returns the content of a file that the line wrote.
     pub(crate) fn content(&mut self, name: &str) -> Option<String> {
-        let content = self.held(name)?;
+        let content = self.known_content(name)?;
         let content = if self.passed + content.len() <= MAX_PASSED { content.to_owned() } else { ANY.to_string() };
         self.pass(content.len());
         Some(content)
     }
 
-    fn held(&self, name: &str) -> Option<&str> {
+    fn known_content(&self, name: &str) -> Option<&str> {
         match name.strip_prefix("/dev/fd/").map(str::parse::<usize>) {
             Some(Ok(number)) => self.processes.get(number.checked_sub(63)?)?.as_deref(),
             _ => self.files.get(&resolve(name, &self.state.cwd)).map(String::as_str),
         }
     }
 
-    /// The program that a path is a copy of.
+    /// Returns the program that a path is a copy of.
     pub(crate) fn copied(&self, name: &str) -> Option<String> {
         let path = resolve(name, &self.state.cwd);
         let from = self.copies.iter().rev().find(|(copy, _)| *copy == path).map(|(_, from)| from.clone());
         from.filter(|from| *from != path && from != name && is_known(from))
     }
 
-    /// As a subshell does: folder and variables are back as they were.
-    pub(crate) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+    /// Walks in a subshell: folder and variables are restored afterwards.
+    pub(crate) fn in_subshell<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let state = self.state.clone();
         let found = walk(self);
         self.state = state;
@@ -196,12 +196,12 @@ impl Walk {
         let mut input = None;
         for (at, command) in pipeline.iter().enumerate() {
             let stdin = (at > 0).then(|| input.unwrap_or_else(|| ANY.to_string()));
-            input = self.apart(|walk| walk.command(command, stdin));
+            input = self.in_subshell(|walk| walk.command(command, stdin));
         }
         input
     }
 
-    /// `stdin`: what a pipe brings, unknown text included. `None`: no pipe.
+    /// Walks a command. `stdin`: the input from a pipe, with unknown text. `None`: no pipe.
     fn command(&mut self, command: &Command, stdin: Option<String>) -> Option<String> {
         self.commands += 1;
         if self.commands > MAX_COMMANDS || self.depth >= MAX_DEPTH {
@@ -214,7 +214,7 @@ impl Walk {
             }
             Command::Group { body, redirects } => self.redirected(redirects, stdin, |walk| walk.list(body)),
             Command::Subshell { body, redirects } => {
-                self.redirected(redirects, stdin, |walk| walk.apart(|walk| walk.list(body)))
+                self.redirected(redirects, stdin, |walk| walk.in_subshell(|walk| walk.list(body)))
             }
             Command::For { name, values, body, redirects } => {
                 self.redirected(redirects, stdin, |walk| walk.for_each(name, values, body))
@@ -250,7 +250,7 @@ impl Walk {
         let before = self.state.clone();
         let mut after = Vec::new();
         for (at, part) in parts.iter().enumerate() {
-            // The first part of an `if` or a loop always runs; of the others any may.
+            // The first part of an `if` or a loop always runs; any of the others may run.
             if at > 1 {
                 self.state = after.first().unwrap_or(&before).clone();
             }
@@ -262,7 +262,7 @@ impl Walk {
         None
     }
 
-    /// After parts of which any may have run: what they do not agree on is unknown.
+    /// Merges the states after parts of which any may have run. Values that differ become unknown.
     fn merge(&mut self, states: &[State]) {
         let names: Vec<String> = states.iter().flat_map(|state| state.vars.keys().cloned()).collect();
         for name in names {
@@ -276,8 +276,8 @@ impl Walk {
         }
     }
 
-    /// Runs `inner` with its redirections in place. What goes to a file is not what is printed, and is kept as the
-    /// file's content.
+    /// Runs `inner` with its redirections. Output that goes to a file is not printed; it is kept as the content of that
+    /// file.
     fn redirected(
         &mut self,
         redirects: &[Redirect],
@@ -328,13 +328,13 @@ impl Walk {
             return output;
         }
         for name in written {
-            self.keep(&name, output.as_deref());
+            self.record_content(&name, output.as_deref());
         }
         None
     }
 
-    /// Remembers what a file holds. Text that is added to it stands behind what was there.
-    pub(crate) fn keep(&mut self, name: &str, content: Option<&str>) {
+    /// Records the content of a file. Appended text comes after the previous content.
+    pub(crate) fn record_content(&mut self, name: &str, content: Option<&str>) {
         let path = resolve(name, &self.state.cwd);
         if is_device(&path) || !is_known(&path) {
             return;
@@ -380,14 +380,14 @@ impl Walk {
         }
         let stdin = self.passed_on();
         let output = self.named(&args, stdin);
-        // What stands before a command is known to that command alone.
+        // Assignments before a command hold for that command only.
         if let Some(vars) = vars {
             self.state.vars = vars;
         }
         output
     }
 
-    /// What a command finds on stdin. Too much of it in all is unknown.
+    /// Returns the stdin of a command. It becomes unknown when the total is too large.
     fn passed_on(&mut self) -> Option<String> {
         let length = self.stdin.as_ref()?.len();
         if self.pass(length) { self.stdin.clone() } else { Some(ANY.to_string()) }
@@ -438,7 +438,7 @@ impl Walk {
     }
 
     fn set(&mut self, name: &str, value: String) {
-        // A value that doubles and doubles is not followed.
+        // A value that doubles again and again is not tracked.
         let value = if value.len() > MAX_VALUE { ANY.to_string() } else { value };
         Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value);
     }
@@ -452,7 +452,7 @@ impl Walk {
         self.set(name, value);
     }
 
-    /// `false`: as deep as it goes.
+    /// Enters a nested level. `false`: the limit is reached.
     pub(crate) fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
             self.unread();

@@ -1,7 +1,8 @@
 use crate::effect::{Certainty, CommandEffect, Context, Op, Reading};
 
 impl Reading {
-    /// A plain write of that absolute path, as a tool says it that is no shell, by work in the folder `cwd`.
+    /// Builds the reading of a plain write to an absolute path by a tool that is not a shell, with the work in the
+    /// folder `cwd`.
     pub fn of_write(path: &str, cwd: &str) -> Self {
         let effect = CommandEffect {
             op: Op::Write,

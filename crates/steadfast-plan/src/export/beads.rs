@@ -1,4 +1,4 @@
-//! An issue a line, in the order of the plan.
+//! One issue per line, in the order of the plan.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -41,7 +41,7 @@ struct Dependency<'a> {
     kind: &'static str,
 }
 
-/// What beads has no place for; it is read back from here.
+/// Data that beads has no field for. The import reads it back from here.
 #[derive(Serialize)]
 struct Metadata<'a> {
     steadfast: Ours<'a>,
@@ -64,8 +64,9 @@ pub(super) fn write(list: &List<'_>, at: &str) -> String {
     lines.collect()
 }
 
-/// The whole that a dotted id is a part of, where beads would say nothing else by that: the whole waits for the part,
-/// and the part waits already for what the whole waits for.
+/// Returns the parent of each dotted id. An id is only treated as a part of its parent if that adds nothing new in
+/// beads:
+/// the parent already depends on the part, and the part on everything that the parent depends on.
 fn wholes<'a>(list: &'a List<'_>) -> HashMap<&'a str, &'a str> {
     let by_id: HashMap<&str, BTreeSet<&str>> =
         list.tasks.iter().map(|item| (item.task.id.as_str(), item.after_all.iter().copied().collect())).collect();
@@ -78,7 +79,7 @@ fn wholes<'a>(list: &'a List<'_>) -> HashMap<&'a str, &'a str> {
         let mut others = by_id[whole].iter().filter(|before| parts.get(*before) != Some(&whole));
         others.all(|before| by_id[part].contains(before))
     };
-    // One that is not plain would be waited for by a plain one.
+    // All parts of a parent must qualify; else a part that qualifies would wait for one that does not.
     let all_plain: BTreeSet<&str> = parts
         .values()
         .copied()
@@ -121,7 +122,7 @@ fn issue<'a>(item: &'a Item<'_>, wholes: &HashMap<&'a str, &'a str>, at: &'a str
     }
 }
 
-/// What the importer wrote into the first line of the notes: `bug, priority 1, labels: a, b`.
+/// The first line of the notes as the importer writes it: `bug, priority 1, labels: a, b`.
 struct About<'a> {
     kind: &'a str,
     priority: u8,

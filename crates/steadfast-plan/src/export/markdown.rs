@@ -1,5 +1,5 @@
-//! A SPEC.md: a box for each task, and below it what is to be known. Boxes are for people; a status is a line. An id with a
-//! comma in it does not come back: names stand between commas.
+//! A SPEC.md with a box for each task and its fields below. The boxes are for people; the status is a field. An id that
+//! contains a comma is not read back, because commas separate names.
 
 use std::fmt::Write;
 
@@ -80,18 +80,18 @@ fn task(text: &mut String, item: &Item<'_>, estimate: Option<String>) {
     }
 }
 
-/// `1.1 Title` where that is read back as it is, else `Title {#id}`.
+/// Returns `1.1 Title` if that is read back unchanged, else `Title {#id}`.
 fn titled(id: &str, title: &str) -> String {
     let plain = format!("{id} {title}");
     let text = Text::new(plain.clone(), 0..plain.len());
     let same = numbered(&text).is_some_and(|(read, name)| {
         read.value == id && name.value == title && marked(name).1.is_none() && tagged(&text).is_none()
     });
-    // A single word may be the id of another task, and would be taken for it.
+    // A title of a single word could be read as the id of another task.
     if same && title.contains(' ') { plain } else { format!("{title} {{#{id}}}") }
 }
 
-/// A paragraph; what would be read as something else is quoted.
+/// Returns a paragraph; a line that would be read as something else is quoted.
 fn prose(line: &str) -> String {
     let is_plain = line.starts_with(char::is_alphanumeric)
         && !["Promise:", "Completion promise:", "Decisions:"].iter().any(|word| line.starts_with(word));

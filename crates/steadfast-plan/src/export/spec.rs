@@ -1,4 +1,4 @@
-//! A SPEC.json.
+//! The format SPEC.json.
 
 use serde::Serialize;
 use steadfast_model::{Status, TaskType};

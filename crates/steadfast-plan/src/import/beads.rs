@@ -1,4 +1,4 @@
-//! `.beads/issues.jsonl`: an issue a line. Also the list that `bd list --json` prints.
+//! `.beads/issues.jsonl`: one issue per line. Also reads the list that `bd list --json` prints.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::labels;
 use crate::problem::{Code, Findings};
 use crate::source::bom_len;
 
-/// What is kept of an issue beside its title, with what stands before it.
+/// Fields of an issue that go into the notes, each with its label.
 const TEXTS: [(&str, &str); 5] = [
     ("description", ""),
     ("design", "design: "),
@@ -24,29 +24,29 @@ const TEXTS: [(&str, &str); 5] = [
     ("external_ref", "see: "),
 ];
 
-/// Where a line may say how an issue is checked: not every program keeps what an export puts beside it.
+/// Fields in which a line may name the check: some programs drop the metadata of an export.
 const CHECKED: [&str; 2] = ["description", "acceptance_criteria"];
 
-/// What such a line begins with.
+/// The beginning of such a line.
 const VERIFY: &str = "verify:";
 
-/// What to do about a line that is no JSON.
-const MEND_LINE: &str = "every line is an issue: mend it, or export the issues again";
+/// Help for a line that is not JSON.
+const FIX_LINE: &str = "each line must be one issue in JSON: fix this line, or export the issues again";
 
-/// More of the same helps nobody.
+/// The maximum number of errors that are listed.
 const MOST_ERRORS: usize = 20;
 
-/// What a line of an issue's notes begins with that Steadfast wrote: it is not part of the task.
+/// The beginning of note lines that Steadfast wrote. They are not part of the task.
 pub const NOTE: &str = "steadfast: ";
 
-/// How an export says why an issue is blocked.
+/// The label for the reason why an exported issue is blocked.
 const BLOCKED: &str = "blocked: ";
 
 pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     let mut issues = Issues::default();
     let base = bom_len(text);
     if text[base..].trim_start().starts_with('[') {
-        let value = parsed(&text[base..], base, MEND_LINE, findings)?;
+        let value = parsed(&text[base..], base, FIX_LINE, findings)?;
         let mut reader = Reader { findings, base };
         let all: Vec<Span> = reader.array(&value, "the issues").iter().map(|value| reader.span(value)).collect();
         for (value, span) in reader.array(&value, "the issues").iter().zip(all) {
@@ -64,11 +64,11 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
             if findings.has_error() && findings.errors() >= MOST_ERRORS {
                 break;
             }
-            let Some(value) = parsed(line, start, MEND_LINE, findings) else { continue };
+            let Some(value) = parsed(line, start, FIX_LINE, findings) else { continue };
             issues.take(&value, &(start..start + line.len()), &mut Reader { findings, base: start });
         }
     }
-    issues.say_what_is_left_out(findings);
+    issues.report_left_out(findings);
     (!findings.has_error()).then(|| issues.into_draft(text.len()))
 }
 
@@ -85,7 +85,7 @@ impl Issues {
     fn take(&mut self, value: &Value<'_>, span: &Span, reader: &mut Reader<'_>) {
         let Some(members) = reader.foreign(value, "an issue") else { return };
         let Some(id) = members.word("id", reader) else {
-            reader.missing(&members, "an issue", "id", "every issue of beads has one: `\"id\": \"bd-1\"`");
+            reader.missing(&members, "an issue", "id", "each issue in beads has an id: `\"id\": \"bd-1\"`");
             return;
         };
         let status = members.word("status", reader);
@@ -98,17 +98,17 @@ impl Issues {
             return;
         }
         if !self.ids.insert(id.value.clone()) {
-            let message = format!("the issue `{}` is there before: the first one counts", id.value);
+            let message = format!("the issue `{}` occurs twice; the first one is used", id.value);
             reader.findings.add(Code::RenamedId, &id.span, message, "export the issues again");
             return;
         }
         let title = members.word("title", reader).unwrap_or_else(|| Text::new(id.value.clone(), span.clone()));
         let mut task = DraftTask::new(id, title);
         task.estimate = members.word("estimated_minutes", reader).and_then(|minutes| estimate::length(&minutes.value));
-        task.standing = status.and_then(|status| stands(&status, members, reader));
+        task.status = status.and_then(|status| read_status(&status, members, reader));
         let ours = members.get("metadata").and_then(Members::of).and_then(|all| all.get("steadfast"));
         if let Some(ours) = ours {
-            take_back(&mut task, ours, reader);
+            read_metadata(&mut task, ours, reader);
         }
         if task.command.is_none() {
             let texts = CHECKED.iter().filter_map(|key| members.word(key, reader));
@@ -119,13 +119,13 @@ impl Issues {
         self.tasks.push(task);
     }
 
-    /// What blocks is waited for; what is only related is noted.
+    /// Blocking issues become dependencies; related ones go into the notes.
     fn wait(&mut self, task: &mut DraftTask, members: Members<'_, '_>, reader: &mut Reader<'_>) {
         let Some(all) = members.get("dependencies") else { return };
         for value in reader.array(all, "`dependencies`") {
             let Some(members) = reader.foreign(value, "a dependency") else { continue };
             let word = |key: &str| members.word(key, reader);
-            // `bd show --json` names the other issue itself.
+            // `bd show --json` has the id of the other issue in `id`.
             let Some(on) = word("depends_on_id").or_else(|| word("id")) else { continue };
             let kind = word("type").or_else(|| word("dependency_type"));
             let kind = kind.map_or_else(|| "blocks".to_owned(), |kind| kind.value.replace('_', "-"));
@@ -137,14 +137,14 @@ impl Issues {
         }
     }
 
-    fn say_what_is_left_out(&self, findings: &mut Findings) {
+    fn report_left_out(&self, findings: &mut Findings) {
         for (left, what) in [(&self.deleted, "deleted"), (&self.templates, "a template")] {
             let Some(first) = left.first() else { continue };
             let message = match left.len() {
-                1 => format!("`{}` is {what}, and is left out", first.value),
-                count => format!("{count} issues, `{}` among them, are {what}, and are left out", first.value),
+                1 => format!("`{}` is {what}; it is not imported", first.value),
+                count => format!("{count} issues (`{}` and others) are {what}; they are not imported", first.value),
             };
-            findings.add(Code::LeftOut, &first.span, message, "there is nothing to do for what is no work");
+            findings.add(Code::LeftOut, &first.span, message, "no action is needed");
         }
     }
 
@@ -154,7 +154,7 @@ impl Issues {
         let id = Text::new("tasks", span.clone());
         let gone: HashSet<&str> = self.deleted.iter().chain(&self.templates).map(Text::as_str).collect();
         let mut tasks = self.tasks;
-        // Nobody waits for what was deleted.
+        // Dependencies on deleted issues are dropped.
         for task in &mut tasks {
             task.after.retain(|before| !gone.contains(before.as_str()));
         }
@@ -166,14 +166,14 @@ impl Issues {
     }
 }
 
-/// `bd` of `bd-x7y8.1`.
+/// Returns the prefix of an id: `bd` of `bd-x7y8.1`.
 fn family(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(family, _)| family)
 }
 
-fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<DraftStatus> {
-    let standing = labels::status(status, reader.findings)?;
-    let reason = match standing.status {
+fn read_status(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<DraftStatus> {
+    let known = labels::status(status, reader.findings)?;
+    let reason = match known.status {
         Status::Done => members.word("close_reason", reader).map(|text| text.value),
         Status::Blocked => {
             let word = |key: &str| members.word(key, reader).map(|text| text.value);
@@ -182,10 +182,10 @@ fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> O
         }
         Status::Pending | Status::InProgress => None,
     };
-    Some(DraftStatus { reason: reason.or(standing.reason), ..standing })
+    Some(DraftStatus { reason: reason.or(known.reason), ..known })
 }
 
-/// All that people wrote about it; first what it is, where that is not the usual.
+/// Collects the texts of an issue into the notes, after its type and priority if these are not the default.
 fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader: &Reader<'_>) {
     let word = |key: &str| members.word(key, reader);
     let mut what = String::new();
@@ -210,7 +210,7 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
         let Some(text) = word(key) else { continue };
         match key {
             "acceptance_criteria" if task.command.is_some() => task.criteria.push(text.value),
-            "notes" if task.standing.is_some() && text.value.starts_with(BLOCKED) => {}
+            "notes" if task.status.is_some() && text.value.starts_with(BLOCKED) => {}
             "notes" => {
                 let lines: Vec<&str> = text.value.lines().filter(|line| !line.starts_with(NOTE)).collect();
                 let lines = lines.join("\n");
@@ -223,7 +223,7 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
     }
 }
 
-/// The command of a line ``Verify: `cargo test` ``, and of no other: without quotes it is prose.
+/// Returns the command of a line ``Verify: `cargo test` ``. Without backticks the line is prose.
 fn check_in(text: &Text) -> Option<Text> {
     text.value.lines().find_map(|line| {
         let line = line.trim_start_matches(['-', '*', ' ', '\t']);
@@ -236,8 +236,8 @@ fn check_in(text: &Text) -> Option<Text> {
     })
 }
 
-/// What an export put beside the issue.
-fn take_back(task: &mut DraftTask, ours: &Value<'_>, reader: &mut Reader<'_>) {
+/// Reads the metadata that an export wrote.
+fn read_metadata(task: &mut DraftTask, ours: &Value<'_>, reader: &mut Reader<'_>) {
     let Some(ours) = Members::of(ours) else { return };
     task.task_type = ours.word("type", reader);
     task.command = ours.word("verify", reader);

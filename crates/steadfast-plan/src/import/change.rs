@@ -1,12 +1,12 @@
-//! Lists of boxes that say more: `openspec/changes/NAME/tasks.md`, whose folder names the change, and spec-kit's
+//! Lists of boxes with more meaning: `openspec/changes/NAME/tasks.md`, whose folder names the change, and spec-kit's
 //! `specs/NAME/tasks.md`: `- [ ] T012 [P] [US1] Create the model in src/models/user.py`.
 
 use crate::draft::{Draft, DraftTask, Text};
 
-/// More at once than anybody works on. A list this wide would otherwise wait for its square.
+/// The limit for parallel tasks. Beyond it, the dependencies of a list would grow with its square.
 const WIDEST: usize = 200;
 
-/// A change has the name of its folder: `NAME` of `changes/NAME/tasks.md`.
+/// Names the change after its folder: `NAME` of `changes/NAME/tasks.md`.
 pub(super) fn openspec(mut draft: Draft, name: &str) -> Draft {
     let mut folders = name.rsplit(['/', '\\']).skip(1);
     if let Some(change) = folders.next().filter(|_| folders.any(|folder| folder == "changes")) {
@@ -15,7 +15,8 @@ pub(super) fn openspec(mut draft: Draft, name: &str) -> Draft {
     draft
 }
 
-/// `[P]` may be done beside others; what has no such mark comes after all before it, and a phase after the one before.
+/// A task with `[P]` may run in parallel with others; any other depends on all before it, and a phase on the one
+/// before.
 pub(super) fn spec_kit(mut draft: Draft) -> Draft {
     if let Some(feature) = draft.feature.strip_prefix("Tasks: ") {
         draft.feature = feature.trim().to_owned();
@@ -50,7 +51,7 @@ fn wait(task: &mut DraftTask, before: &[String]) {
     task.after.extend(new);
 }
 
-/// The paths that a title names.
+/// Returns the paths that a title names.
 fn files(title: &Text) -> Vec<Text> {
     let words =
         title.value.split_whitespace().map(|word| word.trim_matches(['`', ',', ';', '.', '(', ')', '"', '\'', '*']));

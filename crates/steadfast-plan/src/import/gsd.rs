@@ -1,4 +1,4 @@
-//! `.planning/phases/NN-name/NN-MM-PLAN.md`: a front matter, and tasks in tags: `<task><name>…</name>…</task>`.
+//! `.planning/phases/NN-name/NN-MM-PLAN.md`: front matter, and tasks in tags: `<task><name>…</name>…</task>`.
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text};
 use crate::markdown::names::{numbered, plain};
@@ -7,7 +7,7 @@ use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str) -> Draft {
     let whole = Text::new(text, 0..text.len());
-    let blocks: Vec<Tag> = tags(&whole).into_iter().flat_map(|tag| tag.open_up("tasks")).collect();
+    let blocks: Vec<Tag> = tags(&whole).into_iter().flat_map(|tag| tag.unwrap_tag("tasks")).collect();
     let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
     let mut tasks: Vec<DraftTask> = Vec::new();
     let mut inside: Vec<Span> = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, name: &str) -> Draft {
     draft
 }
 
-/// What the text around the tasks says: its title, what it is for, and the boxes that say when it is done.
+/// Reads the text around the tasks: the title, the description, and the boxes with success criteria.
 fn around(text: &str, inside: &[Span], draft: &mut Draft) {
     let mut is_objective = false;
     for Block { kind, text, .. } in blocks(text) {
@@ -78,7 +78,7 @@ fn task(block: &Tag, number: usize) -> DraftTask {
                 task.files.extend(files.map(|file| Text::new(file, body.span.clone())));
             }
             "done" => task.criteria.push(body.value),
-            // Words for a reader, unless a tag says that it is a command.
+            // Prose, unless a tag marks it as a command.
             "verify" => match tags(&body).into_iter().find(|part| part.name == "automated") {
                 Some(command) => task.command = Some(command.body),
                 None => task.note(&format!("verify: {}", body.as_str()), &body),
@@ -98,13 +98,13 @@ struct Tag {
 }
 
 impl Tag {
-    /// What is in it, where it is only a wrapping of that name.
-    fn open_up(self, name: &str) -> Vec<Self> {
+    /// Returns the tags inside if this is only a wrapper of that name.
+    fn unwrap_tag(self, name: &str) -> Vec<Self> {
         if self.name == name { tags(&self.body) } else { vec![self] }
     }
 }
 
-/// The tags of a text, not those inside of them. What is not closed is none.
+/// Returns the tags of a text, without nested ones. A tag that is not closed is ignored.
 fn tags(text: &Text) -> Vec<Tag> {
     let whole = text.as_str();
     let mut found = Vec::new();
@@ -120,7 +120,7 @@ fn tags(text: &Text) -> Vec<Tag> {
         }
         let Some(begin) = rest.find('>').map(|end| start + end + 1) else { break };
         let Some(length) = whole[begin..].find(&format!("</{name}>")) else {
-            // Looked for once, so that a text full of them is not read again and again.
+            // Each unclosed name is searched once, or a text full of them would take quadratic time.
             if unclosed.len() < MOST_UNCLOSED {
                 unclosed.push(name);
                 continue;
@@ -138,10 +138,10 @@ fn tags(text: &Text) -> Vec<Tag> {
     found
 }
 
-/// More different ones than a plan has.
+/// The limit for different unclosed names.
 const MOST_UNCLOSED: usize = 100;
 
-/// Without the mark of a list before it.
+/// Removes the bullet of a list.
 fn unmarked(line: &str) -> &str {
     let line = line.trim();
     let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line).trim_start();

@@ -1,5 +1,5 @@
-//! Lists of tasks in Markdown, with one reader: boxes below headings, where a box inside of a box is a part of it; or
-//! headings, `### Task 1.2: Title`, where boxes say when a task is done.
+//! One reader for task lists in Markdown. Tasks are boxes below headings, where a nested box is a part of the outer
+//! one, or headings such as `### Task 1.2: Title`, where boxes are the success criteria.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::markdown::{after, blocks, check, stem};
 use crate::problem::{Code, Findings};
 use steadfast_words::blocks::{Block, BlockKind};
 
-/// What makes a line a task.
+/// The mark that makes a line a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskMark {
     Box,
@@ -47,7 +47,7 @@ pub(super) fn read(mark: TaskMark, text: &str, name: &str, findings: &mut Findin
     draft
 }
 
-/// `Task 1.2: Title`.
+/// Reads `Task 1.2: Title`.
 pub(super) fn task_heading(text: &Text) -> Option<(Text, Text)> {
     let words = text.as_str().trim_start_matches(['*', '[', ' ']);
     words.get(..5).filter(|word| word.eq_ignore_ascii_case("task "))?;
@@ -59,14 +59,14 @@ struct Reader<'f> {
     findings: &'f mut Findings,
     draft: Draft,
     phases: Phases,
-    /// What numbers the tasks of a phase that have none.
+    /// Number of each phase, for the tasks in it that have none.
     numbers: Vec<Option<String>>,
-    /// Beside the tasks, phase by phase: the task that each is a part of, by its place.
+    /// For each phase and task, the index of the task that it is a part of.
     wholes: Vec<Vec<Option<usize>>>,
-    /// Phase and place of the tasks that the next may stand in, each with its indent.
+    /// Phase and index of the tasks that may contain the next one, each with its indent.
     open: Vec<(usize, usize, usize)>,
     is_described: bool,
-    /// The boxes of a list are read, and no paragraph came since.
+    /// Inside a list of boxes, with no paragraph since.
     in_list: bool,
     after_blank: bool,
 }
@@ -88,7 +88,7 @@ impl Reader<'_> {
                 None => self.note(block),
             },
             (BlockKind::Heading(level), TaskMark::Box) if *level <= 2 || is_phase(text) => self.phase(text),
-            // A deeper heading structures a phase.
+            // A deeper heading only structures a phase.
             (BlockKind::Heading(_), TaskMark::Box) => self.open.clear(),
             (BlockKind::Box(_), TaskMark::Heading) => match self.current() {
                 Some(task) => task.criteria.push(text.value.clone()),
@@ -102,11 +102,11 @@ impl Reader<'_> {
                 self.task(id, title, *indent);
                 self.in_list = true;
                 if let Some(task) = self.current() {
-                    task.standing = labels::status_of_box(*mark);
+                    task.status = labels::status_of_box(*mark);
                 }
             }
             (BlockKind::Box(_), TaskMark::Box) => {}
-            // A fence that was not ended does not swallow the tasks after it.
+            // A code fence that is not closed must not hide the tasks after it.
             (BlockKind::Code, TaskMark::Heading) => match heading_in(text).and_then(|heading| task_heading(&heading)) {
                 Some((id, title)) => self.task(Some(id), title, 0),
                 None => self.note(block),
@@ -130,7 +130,7 @@ impl Reader<'_> {
         self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
-    /// Beside boxes, and not below one: its box was forgotten, or it is no task.
+    /// Handles a line at the level of the boxes: its box was forgotten, or it is not a task.
     fn beside(&mut self, text: &Text, indent: usize) {
         if self.in_list && self.open.first().is_some_and(|(.., own)| indent <= *own) {
             self.draft.unread.push(text.span.start);
@@ -175,13 +175,13 @@ impl Reader<'_> {
                 task.after.extend(names(&value).into_iter().filter(|name| !is_nothing(name.as_str())));
             }
             (Some((Field::Files, value)), _) => task.files.extend(names(&value)),
-            // What cannot be read is a note.
+            // An estimate that cannot be read goes into the notes.
             (Some((Field::Estimate, value)), TaskMark::Box) => {
                 task.estimate = estimate::length(value.as_str());
                 return task.estimate.is_some();
             }
             (Some((Field::Status, value)), TaskMark::Heading) => {
-                task.standing = labels::status(&value, self.findings);
+                task.status = labels::status(&value, self.findings);
             }
             (Some((Field::Verify, value)), TaskMark::Heading) if value.as_str().starts_with('`') => {
                 task.command = check::command(&value, self.findings);
@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The first paragraph says what it is for.
+    /// Takes the first paragraph as the description.
     fn describe(&mut self, text: &Text) {
         if self.is_described || !self.draft.phases.is_empty() {
             return;
@@ -211,7 +211,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives an id to what has none, now that it is known which are taken. Returns what is a part of what.
+    /// Gives ids to tasks without one, after all used ids are known. Returns which task is a part of which.
     fn name_tasks(&mut self) -> Vec<Part> {
         let mut taken: HashSet<String> = HashSet::new();
         for task in self.draft.phases.iter_mut().flat_map(|phase| &mut phase.tasks) {
@@ -222,8 +222,8 @@ impl Reader<'_> {
             let own = std::mem::take(&mut id.value);
             id.value = (2_u32..).map(|n| format!("{own}-{n}")).find(|id| !taken.contains(id)).unwrap_or_default();
             taken.insert(id.value.clone());
-            let message = format!("the id `{own}` is there before: this task is `{}`", id.value);
-            self.findings.add(Code::RenamedId, &id.span, message, "give it another id");
+            let message = format!("the id `{own}` is used twice; this task becomes `{}`", id.value);
+            self.findings.add(Code::RenamedId, &id.span, message, "give this task an id of its own");
         }
         let mut parts = Vec::new();
         let with_tasks = self.draft.phases.iter_mut().zip(&self.wholes).zip(&self.numbers);
@@ -249,19 +249,19 @@ impl Reader<'_> {
     }
 }
 
-/// A title word for word; only what was opened before the id is closed.
+/// Returns the title word for word; only emphasis that opened before the id is closed.
 fn raw(text: &Text, title: &Text) -> Text {
     let words = text.as_str().get(title.span.start - text.span.start..).unwrap_or(title.as_str()).trim_end();
     let words = if words.matches("**").count() % 2 == 1 { words.trim_end_matches("**").trim_end() } else { words };
     title.with(words)
 }
 
-/// `404.html` begins a title, `1.2b` and `T012` are ids.
+/// Tells ids such as `1.2b` and `T012` from the beginning of a title such as `404.html`.
 fn is_number(id: &str) -> bool {
     id.chars().filter(|c| c.is_ascii_alphabetic()).count() <= 2 && id.len() <= 20
 }
 
-/// The words of a heading that stands in a fence.
+/// Returns the words of a heading inside a code fence.
 fn heading_in(text: &Text) -> Option<Text> {
     let words = text.as_str().trim_start_matches('#');
     let level = text.as_str().len() - words.len();

@@ -1,4 +1,4 @@
-//! Which list of tasks a text is, by what is in it, and by its name where that leaves it open.
+//! Recognises the format of a task list by its content, and by its file name if the content is ambiguous.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::problem::{Code, Findings};
 use crate::source::{Notation, bom_len};
 use steadfast_words::blocks::{Block, BlockKind};
 
-/// `None`: it is none, which is said.
+/// Returns the format. `None`: unknown; a problem is added.
 pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<ListFormat> {
     let body = &text[bom_len(text)..];
     let lower = name.to_ascii_lowercase();
@@ -28,7 +28,7 @@ pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Opti
 
 type Keys<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Whether the first line, or the first entry of a list, is an issue of beads.
+/// Reports whether the first line, or the first entry of a list, is an issue of beads.
 fn is_issue(body: &str) -> bool {
     let start = body.trim_start();
     let first = match start.chars().next() {
@@ -44,19 +44,19 @@ fn is_issue(body: &str) -> bool {
     has("id") && has("title") && (has("issue_type") || has("status")) && !has("phases") && !has("subtasks")
 }
 
-/// What is no JSON is said where issues are read.
+/// The reader of issues reports invalid JSON.
 fn json_lines(body: &str, findings: &mut Findings) -> Option<ListFormat> {
     let first = body.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<serde::de::IgnoredAny>(first).is_err() {
         return Some(ListFormat::Beads);
     }
     let help = "an issue of beads has `id`, `title` and `status` in each line";
-    findings.add(Code::UnknownFormat, &(0..1), "these are lines of JSON, and no list of tasks that is known", help);
+    findings.add(Code::UnknownFormat, &(0..1), "unknown format: lines of JSON that are not issues of beads", help);
     None
 }
 
 fn json(body: &str, findings: &mut Findings) -> Option<ListFormat> {
-    // What is no JSON, or no object, is said where a spec is read.
+    // The reader of specs reports invalid JSON, and JSON that is not an object.
     let Ok(keys) = serde_json::from_str::<Keys<'_>>(body) else { return Some(ListFormat::SpecJson) };
     let is_list = |value: &RawValue| value.get().starts_with('[');
     let has_tasks = |value: &RawValue| {
@@ -75,30 +75,30 @@ fn json(body: &str, findings: &mut Findings) -> Option<ListFormat> {
     }
     let help =
         "a SPEC.json has `feature` and `phases`, Task Master's file has `tasks`, and beads an issue in each line";
-    findings.add(Code::UnknownFormat, &(0..1), "this is JSON, and no list of tasks that is known", help);
+    findings.add(Code::UnknownFormat, &(0..1), "unknown format: JSON that is not a known task list", help);
     None
 }
 
-/// What there is in a Markdown text.
+/// Counts of the marks in a Markdown text by which its format is recognised.
 #[derive(Default)]
 struct Signs {
     boxes: usize,
-    /// `T001`.
+    /// Ids such as `T001`.
     kit: usize,
-    /// `1.2` below `## 1. Heading`.
+    /// Ids such as `1.2` below `## 1. Heading`.
     numbered: usize,
     numbered_headings: usize,
     task_headings: usize,
     phase_headings: usize,
-    /// What only a spec says.
+    /// Checks and fields, which only a spec has.
     checks: usize,
     fields: usize,
     rows: usize,
-    /// `<task …>` and the `<name>` in it.
+    /// Tags `<task …>`, and `<name>` inside them.
     tags: usize,
     names: usize,
     exported: bool,
-    /// What the next lines are about is a task.
+    /// The next lines belong to a task.
     in_task: bool,
 }
 
@@ -145,12 +145,12 @@ impl Signs {
     fn of(text: &str) -> Self {
         let mut signs = Self::default();
         for block in blocks(text) {
-            signs.see(&block);
+            signs.add(&block);
         }
         signs
     }
 
-    fn see(&mut self, block: &Block) {
+    fn add(&mut self, block: &Block) {
         let text = block.whole();
         let words = text.as_str();
         match &block.kind {

@@ -1,5 +1,5 @@
-//! `.tdd-progress.md`: a slice is a heading, `## Slice 3: Title`, with its status below. What is below its own headings
-//! (tests, iterations) is not its own.
+//! `.tdd-progress.md`: a slice is a heading, `## Slice 3: Title`, with its status below. Text below deeper headings
+//! (tests, iterations) is ignored.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut phase = DraftPhase::new(id, "Slices", Vec::new());
     for slice in slices(text) {
         let mut task = DraftTask::new(slice.id, slice.title);
-        task.standing = slice.status.as_ref().and_then(|status| stands(status, findings));
+        task.status = slice.status.as_ref().and_then(|status| read_status(status, findings));
         task.after = slice.after;
         task.files = slice.files;
         for line in &slice.notes {
             task.note(line.as_str(), line);
         }
-        // A number that is there twice is somebody's mistake: the first one counts.
+        // A number that occurs twice is a mistake; the first one is used.
         if !phase.tasks.iter().any(|known| known.id.value == task.id.value) {
             phase.tasks.push(task);
         }
@@ -39,12 +39,12 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     draft
 }
 
-/// Whether there is any slice in a text.
+/// Reports whether a text has any slice.
 pub fn has_slices(text: &str) -> bool {
     blocks(text).any(|block| matches!(block.kind, BlockKind::Heading(_)) && heading(&block.text).is_some())
 }
 
-/// The text with another status of one slice. `None`: it has no such slice.
+/// Returns the text with another status for one slice. `None`: the slice does not exist.
 pub fn with_slice_status(text: &str, id: &str, status: &str) -> Option<String> {
     let slice = slices(text).into_iter().find(|slice| slice.id.value == id)?;
     let Range { start, end } = match &slice.status {
@@ -60,7 +60,7 @@ pub fn with_slice_status(text: &str, id: &str, status: &str) -> Option<String> {
 struct Slice {
     id: Text,
     title: Text,
-    /// The words behind `Status:`.
+    /// The value of `Status:`.
     status: Option<Text>,
     after: Vec<Text>,
     files: Vec<Text>,
@@ -69,7 +69,7 @@ struct Slice {
 
 fn slices(text: &str) -> Vec<Slice> {
     let mut slices: Vec<Slice> = Vec::new();
-    // The level of the slice that is read, and whether a heading below it was.
+    // The level of the current slice, and whether a deeper heading was seen.
     let mut current: Option<(usize, bool)> = None;
     for block in blocks(text) {
         if let BlockKind::Heading(level) = &block.kind {
@@ -104,7 +104,7 @@ impl Slice {
     }
 }
 
-/// `Slice 3: Title`, `Step 3 - Title`.
+/// Reads `Slice 3: Title`, `Step 3 - Title`.
 fn heading(text: &Text) -> Option<(Text, Text)> {
     let words = text.as_str().trim_start_matches(['*', '[', ' ', '`']);
     let rest = ["slice ", "step "].into_iter().find_map(|word| {
@@ -123,7 +123,7 @@ fn heading(text: &Text) -> Option<(Text, Text)> {
     Some((text.part(number), text.part(if title.is_empty() { words } else { title })))
 }
 
-/// What a slice depends on: `None`, `Slice 1`, `Slices 2, 3`, `Slices 1-5`.
+/// Reads the dependencies of a slice: `None`, `Slice 1`, `Slices 2, 3`, `Slices 1-5`.
 fn numbers(text: &Text) -> Vec<Text> {
     let words = text.as_str().replace(['–', '—'], "-");
     let mut numbers = Vec::new();
@@ -141,13 +141,13 @@ fn numbers(text: &Text) -> Vec<Text> {
     numbers.into_iter().map(|number| text.with(number)).collect()
 }
 
-/// What failed is not over: it is to be done again.
-fn stands(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
+/// Reads a status. A failed slice is open: it has to be done again.
+fn read_status(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
     let word: String =
         status.as_str().chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-' || *c == '_').collect();
     match word.to_ascii_lowercase().as_str() {
         "pass" | "passed" => Some(DraftStatus::of(Status::Done)),
-        // Nobody waits for what was left out on purpose.
+        // Nothing has to wait for a slice that was skipped on purpose.
         "skip" | "skipped" => Some(DraftStatus { status: Status::Done, reason: Some("skipped".to_owned()) }),
         "fail" | "failed" | "failing" => None,
         "red" | "green" | "refactor" => Some(DraftStatus::of(Status::InProgress)),

@@ -1,11 +1,11 @@
-//! `.taskmaster/tasks/tasks.json`: tasks with subtasks, perhaps below tags.
+//! `.taskmaster/tasks/tasks.json`: tasks with subtasks, with or without tags.
 
 use jsonc_parser::ast::Value;
 
 use super::waits::{Part, add_parts};
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::json::reader::{Members, Reader, name_span};
-use crate::json::{MEND_PLACE, parsed};
+use crate::json::{FIX_PLACE, parsed};
 use crate::labels;
 use crate::markdown::stem;
 use crate::problem::Findings;
@@ -13,7 +13,7 @@ use crate::source::bom_len;
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
     let base = bom_len(text);
-    let value = parsed(&text[base..], base, MEND_PLACE, findings)?;
+    let value = parsed(&text[base..], base, FIX_PLACE, findings)?;
     let mut reader = Reader { findings, base };
     let top = reader.foreign(&value, "the file")?;
     let mut draft = Draft { span: reader.span(&value), feature: stem(name), ..Draft::default() };
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
             let Some(tag) = reader.foreign(&member.value, "a tag") else { continue };
             let Some(tasks) = tag.get("tasks") else { continue };
             let name = member.name.as_str();
-            // Every tag counts from 1: what is not the first says whose it is.
+            // Each tag numbers its tasks from 1, so the ids of all but the first tag get its name as prefix.
             let prefix = if draft.phases.is_empty() { String::new() } else { format!("{name}:") };
             about(tag, &mut draft, &reader);
             let tasks = list(tasks, &prefix, &mut parts, &mut reader);
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
     Some(draft)
 }
 
-/// What the file says about itself.
+/// Reads the metadata of the file.
 fn about(members: Members<'_, '_>, draft: &mut Draft, reader: &Reader<'_>) {
     let Some(Value::Object(_)) = members.get("metadata") else { return };
     let Some(metadata) = members.get("metadata").and_then(Members::of) else { return };
@@ -71,10 +71,10 @@ fn list(value: &Value<'_>, prefix: &str, parts: &mut Vec<Part>, reader: &mut Rea
     tasks
 }
 
-/// `prefix` stands before every id that names a neighbour.
+/// Reads a task. `prefix` is put before every id of a neighbour.
 fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut Reader<'_>) -> Option<DraftTask> {
     let Some(id) = members.word("id", reader) else {
-        let help = "every task of Task Master has one: `\"id\": 1`";
+        let help = "each task in Task Master has an id: `\"id\": 1`";
         reader.missing(&members, "a task", "id", help);
         return None;
     };
@@ -82,7 +82,7 @@ fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut R
     let title = title.unwrap_or_else(|| Text::new(id.value.clone(), reader.span(value)));
     let mut task = DraftTask::new(Text::new(own(prefix, &id.value), id.span), title);
     let status = members.word("status", reader);
-    task.standing = status.and_then(|word| labels::status(&word, reader.findings));
+    task.status = status.and_then(|word| labels::status(&word, reader.findings));
     for (key, name) in
         [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")]
     {
@@ -93,18 +93,18 @@ fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut R
     if let Some(before) = members.get("dependencies") {
         let before = reader.array(before, "`dependencies`");
         let names = before.iter().filter_map(|value| reader.word(value));
-        task.after = names.map(|name| Text::new(meant(prefix, &name.value), name.span.clone())).collect();
+        task.after = names.map(|name| Text::new(full_id(prefix, &name.value), name.span.clone())).collect();
     }
     Some(task)
 }
 
 fn own(prefix: &str, id: &str) -> String {
-    // A subtask may spell its whole id.
+    // A subtask may have its full id.
     if !prefix.is_empty() && id.starts_with(prefix) { id.to_owned() } else { format!("{prefix}{id}") }
 }
 
-/// A bare number is a neighbour; one with a dot is said in full, below its tag.
-fn meant(prefix: &str, id: &str) -> String {
+/// Resolves a dependency: a bare number is a neighbour, an id with a dot is complete within its tag.
+fn full_id(prefix: &str, id: &str) -> String {
     let tag = prefix.split_once(':').map_or("", |(tag, _)| tag);
     match (id.contains('.'), tag) {
         (true, "") => id.to_owned(),

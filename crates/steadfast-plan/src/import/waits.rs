@@ -1,16 +1,17 @@
-//! A task that has parts: it is done after them, and they wait for what it waits for.
+//! Dependencies of a task with parts: it depends on its parts, and they on what it depends on.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::draft::{Draft, Text};
 
-/// How far is looked for circles. What is left then is left out.
+/// The limit for steps in the search for cycles. Dependencies that were not checked by then are left out.
 const STEPS: usize = 5_000_000;
 
-/// A part, and what it is a part of.
+/// A part, and the task that it belongs to.
 pub(crate) type Part = (String, String);
 
-/// Adds what follows from the parts. What would make a circle is left out: nobody wrote it down.
+/// Adds the dependencies that follow from parts. Those that would make a cycle are left out, because no author wrote
+/// them.
 pub(crate) fn add_parts(draft: &mut Draft, parts: &[Part]) {
     let mut waits = Waits::of(draft);
     let derived = waits.derive(parts);
@@ -39,7 +40,7 @@ pub(crate) fn add_parts(draft: &mut Draft, parts: &[Part]) {
     }
 }
 
-/// Who waits for whom.
+/// A dependency graph by index.
 #[derive(Clone)]
 struct Waits {
     ids: Vec<String>,
@@ -56,7 +57,7 @@ impl Waits {
         Self { after: after.collect(), ids, index }
     }
 
-    /// A whole waits for its parts, and a part for what its whole and that one's wait for.
+    /// Derives dependencies: a task on its parts, and a part on what its parents depend on.
     fn derive(&self, parts: &[Part]) -> Vec<(usize, usize)> {
         let mut whole_of: HashMap<usize, usize> = HashMap::new();
         for (part, whole) in parts {
@@ -85,7 +86,7 @@ impl Waits {
         self.after[*task].push(*before);
     }
 
-    /// Whether `from` waits for `to`, through others or not, as far as is looked.
+    /// Reports whether `from` may depend on `to`, directly or through others, within the step limit.
     fn may_reach(&self, from: &usize, to: &usize, steps: &mut usize) -> bool {
         let (mut seen, mut left) = (HashSet::new(), vec![*from]);
         while let Some(task) = left.pop() {

@@ -1,4 +1,4 @@
-//! The keys of a SPEC.json. The published schema has the same; a test compares them.
+//! The keys of a SPEC.json. A test compares them with the published schema.
 
 pub(crate) const SPEC: &[&str] = &[
     "$schema",
@@ -13,7 +13,7 @@ pub(crate) const SPEC: &[&str] = &[
     "decisions",
     "phases",
 ];
-/// What is taken out of the free `context`.
+/// The keys that are read from the free `context`.
 pub(crate) const CONTEXT: &[&str] = &["constraints", "must_not", "success_criteria"];
 pub(crate) const PHASE: &[&str] = &["id", "name", "depends_on", "tasks", "loop"];
 pub(crate) const EACH: &[&str] = &["items", "tasks"];
@@ -22,7 +22,7 @@ pub(crate) const TASK: &[&str] =
     &["id", "task", "type", "files", "notes", "verification", "depends_on", "estimate", "status"];
 pub(crate) const VERIFICATION: &[&str] = &["type", "command", "success_criteria"];
 
-/// Other words for a key, as people write them.
+/// Common other names of keys, for suggestions.
 pub(super) const ALSO: [(&str, &str); 9] = [
     ("title", "task"),
     ("description", "task"),

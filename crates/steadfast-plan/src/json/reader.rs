@@ -10,13 +10,13 @@ use crate::draft::{Span, Text};
 use crate::ids::{listed, nearest};
 use crate::problem::{Code, Findings};
 
-/// How much of a value is quoted.
+/// The maximum length of a quoted value, in characters.
 const QUOTED: usize = 40;
 
-/// Takes values out of a tree and says what was expected where something else stands.
+/// Reads values out of a JSON tree and reports what was expected where a value has the wrong shape.
 pub(crate) struct Reader<'f> {
     pub(crate) findings: &'f mut Findings,
-    /// Where the tree begins in the file.
+    /// The offset of the tree in the file.
     pub(crate) base: usize,
 }
 
@@ -26,7 +26,7 @@ impl Reader<'_> {
         self.base + range.start..self.base + range.end
     }
 
-    /// The members of an object by their keys, each key once; unknown ones are named. `null` is nothing.
+    /// Returns the members of an object. Reports duplicate and unknown keys. `null` counts as absent.
     pub(crate) fn object<'v, 'a>(
         &mut self,
         value: &'v Value<'a>,
@@ -47,7 +47,7 @@ impl Reader<'_> {
         Some(Members { object })
     }
 
-    /// The members of an object of somebody else's, whose keys are their own.
+    /// Returns the members of an object in a foreign format, whose keys are not checked.
     pub(crate) fn foreign<'v, 'a>(&mut self, value: &'v Value<'a>, what: &str) -> Option<Members<'v, 'a>> {
         let Value::Object(object) = value else {
             self.expected(what, "an object", value);
@@ -56,7 +56,7 @@ impl Reader<'_> {
         Some(Members { object })
     }
 
-    /// A name, or a number as one; anything else is nothing.
+    /// Returns a string, or a number as text.
     pub(crate) fn word(&self, value: &Value<'_>) -> Option<Text> {
         match value {
             Value::StringLit(literal) => Some(Text::new(literal.value.trim(), self.span(literal))),
@@ -66,7 +66,7 @@ impl Reader<'_> {
         .filter(|text| !text.value.is_empty())
     }
 
-    /// The last of several members with one name counts, as everywhere.
+    /// Reports duplicate keys. As in other JSON readers the last one is used.
     pub(crate) fn once(&mut self, object: &Object<'_>) {
         let mut keys: Vec<&str> = object.properties.iter().map(|member| member.name.as_str()).collect();
         keys.sort_unstable();
@@ -76,7 +76,7 @@ impl Reader<'_> {
         for (index, member) in object.properties.iter().enumerate() {
             let key = member.name.as_str();
             if object.properties[index + 1..].iter().any(|later| later.name.as_str() == key) {
-                let message = format!("the key `{key}` is here more than once; the last one counts");
+                let message = format!("the key `{key}` occurs more than once; the last one is used");
                 self.findings.add(Code::DuplicateKey, &self.span(&member.name), message, "remove all but one");
             }
         }
@@ -87,9 +87,9 @@ impl Reader<'_> {
         let also = ALSO.iter().find(|(other, meant)| *other == key && known.contains(meant)).map(|(_, meant)| *meant);
         let help = match also.or_else(|| nearest(key, known.iter().copied())) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("known are {}", listed(known.iter().copied())),
+            None => format!("known keys: {}", listed(known.iter().copied())),
         };
-        let message = format!("{what} has no key `{key}`; it is not read");
+        let message = format!("unknown key `{key}` in {what}; it is ignored");
         self.findings.add(Code::UnknownKey, &self.span(&member.name), message, help);
     }
 
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Several texts; one alone needs no brackets.
+    /// Reads a list of texts; a single text needs no brackets.
     pub(crate) fn texts(&mut self, value: &Value<'_>, what: &str) -> Vec<Text> {
         match value {
             Value::Array(array) => array
@@ -135,10 +135,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A text that has to be there.
+    /// Reads a required text.
     pub(crate) fn required(&mut self, object: Members<'_, '_>, what: &str, key: &str, help: &str) -> Option<Text> {
         match object.get(key) {
-            // Phases and tasks have one.
+            // Phases and tasks both have an `id`, so the message says which.
             Some(value) if key == "id" => self.text(value, &format!("`id` of {what}")),
             Some(value) => self.text(value, &format!("`{key}`")),
             None => {
@@ -174,19 +174,19 @@ impl<'v, 'a> Members<'v, 'a> {
         value.as_object().map(|object| Self { object })
     }
 
-    /// The word or the number of that name.
+    /// Returns the string or number of a key.
     pub(crate) fn word(self, key: &str, reader: &Reader<'_>) -> Option<Text> {
         self.get(key).and_then(|value| reader.word(value))
     }
 
-    /// The last of that name, unless it is `null`.
+    /// Returns the last member with this key, unless it is `null`.
     pub(crate) fn get(self, key: &str) -> Option<&'v Value<'a>> {
         let member = self.object.properties.iter().rev().find(|member| member.name.as_str() == key)?;
         (!matches!(member.value, Value::NullKeyword(_))).then_some(&member.value)
     }
 }
 
-/// A value as a message names it.
+/// Describes a value for a message.
 fn named(value: &Value<'_>) -> String {
     match value {
         Value::StringLit(literal) => format!("the string \"{}\"", truncate(&literal.value, QUOTED)),
@@ -198,7 +198,7 @@ fn named(value: &Value<'_>) -> String {
     }
 }
 
-/// Where the name of a member stands.
+/// Returns the position of a key.
 pub(crate) fn name_span(reader: &Reader<'_>, member: &ObjectProp<'_>) -> Range<usize> {
     reader.span(&member.name)
 }

@@ -9,7 +9,7 @@ use crate::labels;
 pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> {
     let members = reader.object(value, "the spec", keys::SPEC)?;
     let mut draft = Draft { span: reader.span(value), ..Draft::default() };
-    let feature = reader.required(members, "the spec", "feature", "name what is built: `\"feature\": \"Login\"`");
+    let feature = reader.required(members, "the spec", "feature", "name what you build: `\"feature\": \"Login\"`");
     draft.feature = feature.map(|text| text.value).unwrap_or_default();
     draft.description = optional(&members, "description", reader).map(|text| text.value);
     draft.promise = optional(&members, "completion_promise", reader).and_then(|text| promise(&text.value));
@@ -23,7 +23,7 @@ pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> 
         Some(value) => reader.expected("`decisions`", "`true` or `false`", value),
         None => {}
     }
-    // Free otherwise: whatever else is in there is for whoever reads the spec.
+    // Other keys of `context` are free, for people who read the spec.
     if let Some(Value::Object(context)) = members.get("context") {
         reader.once(context);
         for member in context.properties.iter().filter(|member| !matches!(member.value, Value::NullKeyword(_))) {
@@ -38,7 +38,9 @@ pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> 
             draft.phases =
                 reader.array(value, "`phases`").iter().filter_map(|phase| read_phase(phase, reader)).collect();
         }
-        None => reader.missing(&members, "the spec", "phases", "tasks stand in phases: `\"phases\": [{\"id\": …}]`"),
+        None => {
+            reader.missing(&members, "the spec", "phases", "put the tasks into phases: `\"phases\": [{\"id\": …}]`");
+        }
     }
     Some(draft)
 }
@@ -81,9 +83,9 @@ fn commands(value: &Value<'_>, draft: &mut Draft, reader: &mut Reader<'_>) {
 
 fn read_phase(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftPhase> {
     let members = reader.object(value, "a phase", keys::PHASE)?;
-    let id = reader.required(members, "a phase", "id", "name it: `\"id\": \"phase-1\"`");
+    let id = reader.required(members, "a phase", "id", "give it an id: `\"id\": \"phase-1\"`");
     let start = reader.span(value).start;
-    // What has no id is read all the same, for the sake of what is wrong in it.
+    // A phase without an id is still read, to report the problems inside it.
     let id = id.unwrap_or_else(|| Text::new(String::new(), start..start + 1));
     let name = optional(&members, "name", reader).map_or_else(|| id.value.clone(), |text| text.value);
     let after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`"));
@@ -101,7 +103,7 @@ fn read_loop(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Each> {
                 &members,
                 "a loop",
                 "items",
-                "list what the tasks are done for: `\"items\": [\"a\", \"b\"]`",
+                "list the items that the tasks are repeated for: `\"items\": [\"a\", \"b\"]`",
             );
             Vec::new()
         }
@@ -109,7 +111,7 @@ fn read_loop(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Each> {
     let tasks = match members.get("tasks") {
         Some(value) => read_tasks(value, reader),
         None => {
-            reader.missing(&members, "a loop", "tasks", "list what is done for each item");
+            reader.missing(&members, "a loop", "tasks", "list the tasks for each item");
             Vec::new()
         }
     };
@@ -141,8 +143,8 @@ fn read_tasks(value: &Value<'_>, reader: &mut Reader<'_>) -> Vec<DraftTask> {
 
 fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
     let members = reader.object(value, "a task", keys::TASK)?;
-    let id = reader.required(members, "a task", "id", "number it: `\"id\": \"1.1\"`");
-    let title = reader.required(members, "a task", "task", "say what is to be done: `\"task\": \"…\"`");
+    let id = reader.required(members, "a task", "id", "give it an id: `\"id\": \"1.1\"`");
+    let title = reader.required(members, "a task", "task", "describe the work: `\"task\": \"…\"`");
     let start = reader.span(value).start;
     let nothing = || Text::new(String::new(), start..start + 1);
     let mut task = DraftTask::new(id.unwrap_or_else(nothing), title.unwrap_or_else(nothing));
@@ -156,7 +158,7 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
     });
     task.after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`")).unwrap_or_default();
     task.estimate = members.word("estimate", reader).and_then(|word| estimate::read(&word, reader.findings));
-    task.standing = optional(&members, "status", reader).and_then(|word| labels::status(&word, reader.findings));
+    task.status = optional(&members, "status", reader).and_then(|word| labels::status(&word, reader.findings));
     match members.get("verification") {
         Some(Value::StringLit(literal)) if literal.value.trim().is_empty() => {}
         Some(value @ Value::StringLit(_)) => task.command = reader.text(value, "`verification`"),
@@ -168,7 +170,7 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
 
 fn verification(value: &Value<'_>, task: &mut DraftTask, reader: &mut Reader<'_>) {
     let Some(members) = reader.object(value, "a verification", keys::VERIFICATION) else { return };
-    // In words, for people: the command decides.
+    // `type` is prose for people; only the command is used.
     let _ = optional(&members, "type", reader);
     task.command = optional(&members, "command", reader);
     task.criteria = members

@@ -6,7 +6,7 @@ use crate::draft::{Draft, Text};
 use crate::ids::natural_order;
 use crate::problem::{Code, Findings};
 
-/// Replaces what is written in words by the ids that are meant.
+/// Replaces dependencies in words by ids.
 pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     let tasks: Vec<String> =
         draft.phases.iter().flat_map(|phase| phase.tasks.iter().map(|task| task.id.value.clone())).collect();
@@ -16,13 +16,14 @@ pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     for (index, phase) in draft.phases.iter_mut().enumerate() {
         let own = phase.id.value.clone();
         if let Some(after) = &mut phase.after {
-            *after = after.iter().flat_map(|name| known.meant(name, &phases[..index], &own, findings)).collect();
+            *after = after.iter().flat_map(|name| known.resolve_name(name, &phases[..index], &own, findings)).collect();
         }
         for task in &mut phase.tasks {
             let names = std::mem::take(&mut task.after);
-            let meant = names.iter().flat_map(|name| known.meant(name, &before, &own, findings));
+            let resolved = names.iter().flat_map(|name| known.resolve_name(name, &before, &own, findings));
             let mut seen = BTreeSet::new();
-            task.after = meant.filter(|name| name.value != task.id.value && seen.insert(name.value.clone())).collect();
+            task.after =
+                resolved.filter(|name| name.value != task.id.value && seen.insert(name.value.clone())).collect();
             before.push(task.id.value.clone());
         }
     }
@@ -34,7 +35,7 @@ struct KnownIds<'a> {
 }
 
 impl KnownIds<'_> {
-    fn meant(&self, name: &Text, before: &[String], own: &str, findings: &mut Findings) -> Vec<Text> {
+    fn resolve_name(&self, name: &Text, before: &[String], own: &str, findings: &mut Findings) -> Vec<Text> {
         let at = |value: &str| Text::new(value, name.span.clone());
         let words = without_remark(&name.value);
         if self.tasks.iter().chain(self.phases).any(|id| id == words) {
@@ -60,22 +61,22 @@ impl KnownIds<'_> {
             return before.iter().map(|id| at(id)).collect();
         }
         if words.contains(|c: char| c.is_ascii_digit()) {
-            // An id that is none is an error, which the graph says.
+            // The graph reports an unknown id as an error.
             return vec![at(words)];
         }
-        let message = format!("`{}` names no task, and is not waited for", name.value);
-        findings.add(Code::UnreadDependency, &name.span, message, "name ids: `Depends on: 1.1, 1.2`");
+        let message = format!("cannot read the dependency `{}`; it is ignored", name.value);
+        findings.add(Code::UnreadDependency, &name.span, message, "write ids: `Depends on: 1.1, 1.2`");
         Vec::new()
     }
 }
 
-/// `1.1` of `Task 1.1 (the parser)`.
+/// Returns `1.1` for `Task 1.1 (the parser)`.
 fn without_remark(words: &str) -> &str {
     let words = words.split_once(" (").map_or(words, |(before, _)| before).trim();
     ["Tasks ", "tasks ", "Task ", "task "].into_iter().find_map(|word| words.strip_prefix(word)).unwrap_or(words).trim()
 }
 
-/// Single numbers and ranges: `1-3`, `1 and 2`.
+/// Reads numbers and ranges: `1-3`, `1 and 2`.
 fn numbers(words: &str) -> Vec<u32> {
     let mut all = Vec::new();
     let mut range = false;

@@ -1,31 +1,36 @@
-//! The command of a check as people write it: bare, in backticks, in a sentence.
+//! The command of a check as people write it: bare, in backticks, or in a sentence.
 
 use super::words::words;
 use crate::draft::Text;
 use crate::problem::{Code, Findings};
 
-/// What the words behind `Verify:` are.
+/// The parsed value of `Verify:`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stated {
     Command(String),
-    /// A sentence, which no shell can run.
+    /// A sentence, which a shell cannot run.
     Words,
-    /// A backtick without its pair, by its place.
+    /// A backtick without its pair, with its position.
     Unclosed(usize),
 }
 
-/// The command of a check. `None`: it is none, which is said.
+/// Returns the command of a check. `None`: there is none; a problem is added.
 pub(crate) fn command(value: &Text, findings: &mut Findings) -> Option<Text> {
     match stated(value.as_str()) {
         Stated::Command(command) => Some(Text::new(command, value.span.clone())),
         Stated::Unclosed(at) => {
             let at = value.span.start + at;
-            let message = "this backtick is not closed, so the command of the check is not known";
-            findings.add(Code::UnclosedBacktick, &(at..at + 1), message, "write the command between two: `make test`");
+            let message = "this backtick is not closed, so the check command is unknown";
+            findings.add(
+                Code::UnclosedBacktick,
+                &(at..at + 1),
+                message,
+                "put the command between two backticks: `make test`",
+            );
             None
         }
         Stated::Words => {
-            let message = "this check is a sentence, not a command: it is read as what has to be seen";
+            let message = "this check is a sentence, not a command; it is read as a success criterion";
             let help = "write a command that fails until the task is done: Verify: `make test`";
             findings.add(Code::ProseCheck, &value.span, message, help);
             None
@@ -49,12 +54,12 @@ pub(crate) fn stated(text: &str) -> Stated {
         true if is_about_a_file(body, first) => Stated::Words,
         true => joined(body, &spans),
         false if is_sentence(body) || is_sentence(before) => Stated::Words,
-        // A shell has backticks, too.
+        // Backticks may also belong to the shell.
         false => Stated::Command(body.to_owned()),
     }
 }
 
-/// `` `src/a.rs` exists ``.
+/// Recognises `` `src/a.rs` exists ``.
 fn is_about_a_file(body: &str, first: &CodeSpan) -> bool {
     let code = body[first.inner.clone()].trim();
     let is_path = !code.contains(' ') && !code.starts_with('.') && code.contains(['.', '/']);
@@ -62,7 +67,7 @@ fn is_about_a_file(body: &str, first: &CodeSpan) -> bool {
     is_path && words!("about a file").contains(next)
 }
 
-/// The first command, and those that `and` joins to it. What else stands behind it is a remark.
+/// Returns the first command and those joined to it with `and`. Any other text after it is a remark.
 fn joined(text: &str, spans: &[CodeSpan]) -> Stated {
     let mut commands: Vec<&str> = Vec::new();
     let mut end = None;
@@ -79,13 +84,13 @@ fn joined(text: &str, spans: &[CodeSpan]) -> Stated {
     if commands.is_empty() { Stated::Words } else { Stated::Command(commands.join(" && ")) }
 }
 
-/// A part in backticks, with them and without.
+/// A part in backticks, with and without them.
 struct CodeSpan {
     whole: std::ops::Range<usize>,
     inner: std::ops::Range<usize>,
 }
 
-/// The parts in backticks. `Err`: where one is not closed.
+/// Returns the parts in backticks. `Err`: the position of one that is not closed.
 fn spans(text: &str) -> Result<Vec<CodeSpan>, usize> {
     let bytes = text.as_bytes();
     let run = |from: usize| bytes[from..].iter().take_while(|byte| **byte == b'`').count();
@@ -108,7 +113,7 @@ fn spans(text: &str) -> Result<Vec<CodeSpan>, usize> {
     Ok(spans)
 }
 
-/// `Run`, `Run the command`: what stands before a command.
+/// Recognises words before a command: `Run`, `Run the command`.
 fn is_lead(words: &str) -> bool {
     let words = words.to_lowercase();
     words.split_whitespace().all(|word| words!("command lead").contains(word))

@@ -2,7 +2,7 @@ use super::words::words;
 use crate::draft::Text;
 use steadfast_words::WordList;
 
-/// What a line below a task says about it.
+/// A field in a line below a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Type,
@@ -26,7 +26,7 @@ const FIELDS: [(WordList, Field); 8] = [
     (words!("notes"), Field::Notes),
 ];
 
-/// No name of a field has more bytes: what stands before the first colon of a long line is not looked up.
+/// The maximum length of a field name, in bytes: a longer text before the first colon is not looked up.
 const LONGEST: usize = 32;
 
 impl Field {
@@ -40,17 +40,17 @@ impl Field {
     }
 }
 
-/// Whether a line is `Files: a, b` or the like.
+/// Reports whether a line is a field such as `Files: a, b`.
 pub(super) fn is_field(line: &str) -> bool {
     line.split_once(':').is_some_and(|(name, value)| !without_bold(value).is_empty() && Field::named(name).is_some())
 }
 
-/// What follows the colon of a field, whose name may be in bold.
+/// Returns the value after the colon of a field whose name may be in bold.
 fn without_bold(value: &str) -> &str {
     value.trim_start_matches(['*', '_']).trim()
 }
 
-/// `Files: a, b`, the name perhaps in bold.
+/// Reads `Files: a, b`; the name may be in bold.
 pub(crate) fn field(text: &Text) -> Option<(Field, Text)> {
     let (name, value) = text.as_str().split_once(':')?;
     let field = Field::named(name)?;
@@ -58,13 +58,13 @@ pub(crate) fn field(text: &Text) -> Option<(Field, Text)> {
     (!value.is_empty()).then(|| (field, text.part(value)))
 }
 
-/// Names between commas, without backticks.
+/// Splits names at commas and removes backticks.
 pub(crate) fn names(text: &Text) -> Vec<Text> {
     let parts = text.as_str().split([',', ';']).map(|part| part.trim().trim_matches(['`', '*', '[', ']']).trim());
     parts.filter(|part| !part.is_empty()).map(|part| text.part(part)).collect()
 }
 
-/// A command without the backticks around it; what stands after them is a remark.
+/// Removes the backticks around a command; text after them is a remark.
 pub(crate) fn unquoted(text: &str) -> String {
     let text = text.trim().trim_start_matches("**").trim();
     match text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {

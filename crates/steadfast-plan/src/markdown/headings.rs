@@ -1,4 +1,4 @@
-//! Headings: what the lines below them are about, phases, and tasks that are headings.
+//! Headings: sections, phases, and headings that are tasks.
 
 use steadfast_words::blocks::boxed;
 
@@ -32,7 +32,7 @@ impl Reader<'_> {
         let words = text.as_str();
         self.is_quiet = is_quiet(words);
         let named = named_section(words).map(|section| match section {
-            // What a phase is for is not what the spec is for.
+            // The description of a phase is not the description of the spec.
             Section::Description if self.home.is_some() => Section::Other,
             section => section,
         });
@@ -67,7 +67,7 @@ impl Reader<'_> {
         self.check_mark(mark, &text.span);
     }
 
-    /// `#### Acceptance criteria` below the heading of a task.
+    /// Handles `#### Acceptance criteria` below the heading of a task.
     pub(super) fn heading_in_task(&mut self, text: &Text) {
         self.pending = match named_section(text.as_str()) {
             Some(Section::Criteria) => Some(Field::Criteria),
@@ -108,7 +108,7 @@ impl Reader<'_> {
         self.draft.phases.len() - 1
     }
 
-    /// The phase a task stands in; one is made for a task that stands in none.
+    /// Returns the current phase; creates one for a task outside of phases.
     pub(super) fn phase(&mut self, at: &Span) -> usize {
         if let Section::Phase(index) = self.section {
             return index;

@@ -1,4 +1,4 @@
-//! What the words of a heading, a box or a cell say.
+//! Meaning of the words in a heading, a box or a cell.
 
 use super::Section;
 use super::words::{PHASE, STEP, TASK, bare, led, words};
@@ -11,7 +11,7 @@ pub(crate) fn is_nothing(name: &str) -> bool {
     words!("nothing").contains(&name.to_lowercase())
 }
 
-/// What a heading says about the lines below it.
+/// Returns the section that a heading names.
 pub(super) fn named_section(heading: &str) -> Option<Section> {
     const SECTIONS: [(WordList, Section); 5] = [
         (words!("section description"), Section::Description),
@@ -24,7 +24,7 @@ pub(super) fn named_section(heading: &str) -> Option<Section> {
     SECTIONS.iter().find(|(names, _)| names.contains(&heading)).map(|(_, section)| *section)
 }
 
-/// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
+/// Reads `Phase 1: Codes`, `1. Codes` or `Codes`: the name, and an id if there is a number.
 pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
     let text = plain(heading.as_str());
     let text = boxed(&text).map_or(text.as_str(), |(_, rest)| rest).to_owned();
@@ -39,22 +39,22 @@ pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
     (is_number.then(|| format!("phase-{digits}")), text)
 }
 
-/// `Phase 2: …`, at whatever level.
+/// Recognises `Phase 2: …`, at any level.
 pub(crate) fn is_phase(heading: &Text) -> bool {
     led(&bare_start(heading.as_str()), PHASE).is_some()
 }
 
-/// Without the box before it.
+/// Removes a leading box.
 fn bare_start(text: &str) -> String {
     boxed(text).map_or(text, |(_, rest)| rest).to_owned()
 }
 
-/// `Task 1: Title`, the title perhaps missing, and nothing before it but emphasis.
+/// Reads `Task 1: Title`. The title may be missing; only emphasis may come before.
 pub(super) fn task_led(text: &Text) -> Option<(Text, Text)> {
     lead_of(text, TASK)
 }
 
-/// `Step 1: Title`, `Phase 1: Title` as a task.
+/// Reads `Step 1: Title` or `Phase 1: Title` as a task.
 pub(super) fn lead_of(text: &Text, words: WordList) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let (id, rest) = led(whole, words)?;
@@ -64,13 +64,13 @@ pub(super) fn lead_of(text: &Text, words: WordList) -> Option<(Text, Text)> {
     Some((text.part(id), text.part(place.trim_end()).with(title)))
 }
 
-/// What was opened before the id is closed behind the title.
+/// Removes the end of emphasis that began before the id.
 fn closed(title: &str) -> String {
     let title = if title.matches("**").count() % 2 == 1 { title.trim_end_matches("**").trim_end() } else { title };
     title.to_owned()
 }
 
-/// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`, `SHOP-12: Title`.
+/// Reads `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`, `SHOP-12: Title`.
 pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
@@ -106,7 +106,7 @@ pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
         return None;
     }
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
-    // A backtick that opens the title is its own.
+    // A backtick at the beginning of the title belongs to the title.
     let opens = rest.len() - title.len();
     let title = if opens > 0 && rest[..opens].ends_with(" `") { &rest[opens - 1..] } else { title };
     if title.trim().is_empty() {
@@ -119,7 +119,7 @@ pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
     Some((Text::new(id, id_at..id_at + id.len()), title))
 }
 
-/// `Title {#id}`: an id of any shape, as an export writes it.
+/// Reads `Title {#id}`: an id of any shape, as the export writes it.
 pub(crate) fn tagged(text: &Text) -> Option<(Text, Text)> {
     let (title, id) = text.as_str().trim_end().strip_suffix('}')?.rsplit_once("{#")?;
     let title = title.trim();
@@ -129,7 +129,7 @@ pub(crate) fn tagged(text: &Text) -> Option<(Text, Text)> {
     Some((text.part(id), text.part(title)))
 }
 
-/// A type in brackets at the end or the beginning: `(ui)`, `[backend]`.
+/// Splits off a type in brackets at the end or the beginning: `(ui)`, `[backend]`.
 pub(crate) fn marked(title: Text) -> (Text, Option<Text>) {
     let text = title.as_str().trim();
     for (open, close) in [('(', ')'), ('[', ']')] {
@@ -145,7 +145,8 @@ pub(crate) fn marked(title: Text) -> (Text, Option<Text>) {
     (title, None)
 }
 
-/// A check in the same line as its task: ``Title. Verify: `cmd` ``, ``Title (verify: `cmd`)``, ``Title `verify: cmd` ``.
+/// Splits off a check in the line of its task: ``Title. Verify: `cmd` ``, ``Title (verify: `cmd`)``, ``Title `verify:
+/// cmd` ``.
 pub(super) fn checked(title: Text) -> (Text, Option<Text>) {
     let text = title.as_str();
     let lower = text.to_ascii_lowercase();
@@ -173,7 +174,7 @@ pub(super) fn checked(title: Text) -> (Text, Option<Text>) {
     }
 }
 
-/// Without emphasis, and without backticks around all of it. Code keeps its own.
+/// Removes emphasis, and backticks around the whole text. Inside code nothing changes.
 pub(crate) fn plain(text: &str) -> String {
     let mut text = without_bold(text.trim());
     loop {
@@ -188,7 +189,7 @@ pub(crate) fn plain(text: &str) -> String {
     }
 }
 
-/// Without pairs of `**`, save in code.
+/// Removes pairs of `**`, except in code.
 fn without_bold(text: &str) -> String {
     if !text.contains("**") {
         return text.to_owned();

@@ -1,8 +1,8 @@
-//! Which lines of a spec are tasks: headings, and what says so neither by a box nor by an id.
+//! Finds the tasks of a spec that have neither a box nor an id, and the headings that are tasks.
 //!
-//! What says so wins: where a section has a box or an id in it, nothing else in it is a task. Below `Tasks` or `Phase 1`
-//! the items of a list are tasks, or the headings where these are what is asked for. Elsewhere, and only where the text has
-//! no other tasks, a list is one of tasks if each of its items begins with a verb. A text that only tells has none.
+//! Explicit tasks win: if a section has a box or an id, nothing else in it is a task. Below `Tasks` or `Phase 1` the
+//! items of a list are tasks, or the headings if these are the requests. Elsewhere, and only if the text has no other
+//! tasks, a list is one of tasks if each item begins with a verb. A text that only describes has no tasks.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::words::{STEP, TASK, bare, holds_tasks, is_imperative, is_quiet, is_te
 use crate::draft::Text;
 use steadfast_words::blocks::{Block, BlockKind, boxed};
 
-/// Where the lines begin that are tasks without a box or an id, and headings that are.
+/// Returns the starts of lines that are tasks without a box or an id, and of headings that are tasks.
 pub(super) fn tasks(text: &str, name: &str) -> HashSet<usize> {
     let path = name.to_ascii_lowercase();
     let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -33,22 +33,22 @@ pub(super) fn tasks(text: &str, name: &str) -> HashSet<usize> {
 enum About {
     /// Before the first section.
     Head,
-    /// Named as one that holds tasks.
+    /// Its heading says that it contains tasks.
     Tasks,
     Phase,
-    /// `Step 1: …`.
+    /// A heading such as `Step 1: …`.
     Step,
     Unknown,
-    /// Named as one that has none.
+    /// Its heading says that it contains no tasks.
     Quiet,
 }
 
-/// How much a heading says that it is a task.
+/// The mark that makes a heading a task, weakest first.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Mark {
     #[default]
     None,
-    /// `1. Title`, `Step 1: Title`: parts of a text are counted, too.
+    /// `1. Title`, `Step 1: Title`: parts of a text are numbered in the same way.
     Counted,
     /// `1.1 Title`.
     Dotted,
@@ -62,7 +62,7 @@ struct Head {
     level: usize,
     mark: Mark,
     is_imperative: bool,
-    /// A check, files or the like stand below it.
+    /// It has fields below it, such as a check or files.
     has_fields: bool,
 }
 
@@ -94,20 +94,20 @@ fn mark_of(level: usize, text: &Text) -> Mark {
     }
 }
 
-/// A section and what is in it.
+/// A section and its content.
 struct Zone {
     about: About,
     head: Head,
-    /// It has a number of its own: `3. Protocol`.
+    /// It has its own number: `3. Protocol`.
     is_counted: bool,
-    /// `Implementation` has tasks where its headings are counted; its lists tell as often as they ask.
+    /// A section `Implementation` has tasks if its headings are numbered. Its lists may describe as well as request.
     is_implementation: bool,
-    /// Tasks that say so are in it.
+    /// It contains tasks with a box or an id.
     is_explicit: bool,
     parts: Vec<Part>,
 }
 
-/// What is below one heading of a section.
+/// The part of a section below one heading.
 #[derive(Default)]
 struct Part {
     head: Option<Head>,
@@ -121,7 +121,7 @@ struct Part {
 struct Item {
     at: usize,
     is_imperative: bool,
-    /// It says how something is.
+    /// It describes how something is.
     is_telling: bool,
 }
 
@@ -137,7 +137,8 @@ impl Zone {
         }
     }
 
-    /// The parts whose lists count: those that are named for it, else all that are not named for something else.
+    /// Returns the parts whose lists may be tasks: those with a heading for tasks, else those without any known
+    /// heading.
     fn open_parts(&self) -> impl Iterator<Item = &Part> {
         let is_named = self.is_named();
         self.parts.iter().filter(move |part| match part.about {
@@ -147,7 +148,7 @@ impl Zone {
         })
     }
 
-    /// A heading inside of it is one of tasks.
+    /// Reports whether a heading inside the section is one for tasks.
     fn is_named(&self) -> bool {
         self.parts.iter().any(|part| part.about == Some(About::Tasks))
     }
@@ -162,7 +163,7 @@ impl Zone {
 }
 
 impl Part {
-    /// The list that holds the tasks, if one does.
+    /// Returns the list that contains the tasks, if any.
     fn items(&self) -> &[Item] {
         [&self.rows, &self.ordered, &self.bullets]
             .into_iter()
@@ -175,7 +176,7 @@ impl Part {
 struct Reader {
     zones: Vec<Zone>,
     columns: Option<Columns>,
-    /// How far the list is indented that is read.
+    /// The indent of the current list.
     base: Option<usize>,
     after_blank: bool,
     is_export: bool,
@@ -218,7 +219,7 @@ impl Reader {
         self.zone()?.parts.last_mut()
     }
 
-    /// A task that says so. What stands below `Acceptance criteria` inside of a phase is none.
+    /// Marks the section as explicit. Boxes below `Acceptance criteria` inside a phase do not count.
     fn explicit(&mut self) {
         if let Some(zone) = self.zone()
             && zone.parts.last().is_none_or(|part| part.about != Some(About::Quiet))
@@ -337,7 +338,7 @@ fn about(text: &Text) -> About {
     if led(boxed(words).map_or(words, |(_, rest)| rest), STEP).is_some() { About::Step } else { About::Unknown }
 }
 
-/// `Task 1: Title` as a line, in bold or not.
+/// Recognises `Task 1: Title` as a line, with or without bold.
 pub(super) fn is_task_line(text: &Text) -> bool {
     let words = text.as_str();
     let is_led = led(words, TASK).is_some_and(|(_, rest)| rest.trim_start_matches(['*', '_']).starts_with([':', ')']));
@@ -354,7 +355,8 @@ fn most(heads: &[Head]) -> bool {
     heads.iter().filter(|head| head.is_imperative).count() * 2 > heads.len()
 }
 
-/// Headings that say that they are tasks. A number alone says so where other things do, too: parts of a text have numbers.
+/// Returns the headings marked as tasks. A number alone is not enough, because parts of a text have numbers, too: the
+/// section or its fields must point to tasks.
 fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
     let mut tasks = HashSet::new();
     let all = || zones.iter().flat_map(|zone| zone.heads().chain([&zone.head]));
@@ -375,7 +377,7 @@ fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
         let own = zone.head;
         let mut found: Vec<usize> = sure.iter().map(|head| head.at).collect();
         if zone.about != About::Quiet {
-            // `#### 1. …` below `### Task 1` is a step of it.
+            // `#### 1. …` below `### Task 1` is a step of that task.
             let is_step = |head: &Head| head.mark == Mark::Counted && sure.iter().any(|task| task.level < head.level);
             let heads: Vec<Head> = zone.heads().filter(|head| head.is_numbered() && !is_step(head)).copied().collect();
             let is_named = matches!(zone.about, About::Tasks | About::Phase | About::Step)
@@ -399,18 +401,18 @@ fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
     let has_explicit = zones.iter().any(|zone| zone.is_explicit && zone.about != About::Quiet);
     let steps = || zones.iter().filter(|zone| zone.about == About::Step);
     let are_steps_phases = steps().any(|zone| zone.is_explicit);
-    // Lists that mostly tell how something will be are no lists of tasks.
+    // Lists that mostly describe a result are not lists of tasks.
     let items = || zones.iter().filter(|zone| zone.about == About::Phase).flat_map(Zone::items);
-    let is_told = items().filter(|item| item.is_telling).count() * 2 > items().count();
+    let is_mostly_telling = items().filter(|item| item.is_telling).count() * 2 > items().count();
     if !has_explicit {
         tasks.extend(steps().map(|zone| zone.head.at));
     }
     for zone in zones.iter().filter(|zone| !zone.is_explicit && zone.head.level > 0) {
         let is_open = match zone.about {
             About::Tasks => true,
-            About::Phase => !is_told,
+            About::Phase => !is_mostly_telling,
             About::Step => are_steps_phases,
-            // A section of its own below an unknown one: `## Backend`, `### Tasks`.
+            // A subsection for tasks below an unknown heading: `## Backend`, `### Tasks`.
             About::Unknown => zone.is_named(),
             About::Head | About::Quiet => false,
         };
@@ -432,7 +434,7 @@ fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
     }
 }
 
-/// The tasks of a section that is named for them: its headings where these are what is asked for, else its lists.
+/// Adds the tasks of a section for tasks: its headings if these are the requests, else its lists.
 fn below(zone: &Zone, tasks: &mut HashSet<usize>) {
     let heads: Vec<Head> = zone.heads().copied().collect();
     let has_lists = zone.items().next().is_some();
@@ -445,7 +447,7 @@ fn below(zone: &Zone, tasks: &mut HashSet<usize>) {
     tasks.extend(zone.items().map(|item| item.at));
 }
 
-/// The tasks of a text that names no section for them: lists of which each item is asked for, and headings alike.
+/// Adds the tasks of a text without a section for tasks: lists and headings that are all requests.
 fn loose(zones: &[Zone], tasks: &mut HashSet<usize>) {
     let is_asked = |part: &&Part| !part.items().is_empty() && part.items().iter().all(|item| item.is_imperative);
     let open = || zones.iter().filter(|zone| matches!(zone.about, About::Head | About::Unknown));

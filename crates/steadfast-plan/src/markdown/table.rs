@@ -3,13 +3,13 @@ use super::names::{numbered, plain};
 use super::words::words;
 use crate::draft::Text;
 
-/// What the columns of a table are.
+/// The meaning of the columns of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     id: Option<usize>,
-    /// Columns that are called so hold tasks, or their numbers.
+    /// Columns with a name for tasks. They contain tasks or their numbers.
     tasks: Vec<usize>,
-    /// One that may hold anything: `Description`.
+    /// A column with a general name: `Description`.
     title: Option<usize>,
     fields: Vec<(usize, Field)>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Row {
 }
 
 impl Columns {
-    /// By its first row. A table without a column for tasks is about something else.
+    /// Reads the header row. A table without a column for tasks is about something else.
     pub(super) fn of(header: &[Text]) -> Self {
         let mut columns = Self { id: None, tasks: Vec::new(), title: None, fields: Vec::new() };
         for (index, cell) in header.iter().enumerate() {
@@ -36,7 +36,8 @@ impl Columns {
         columns
     }
 
-    /// Whether its rows may be tasks without an id: a column is called so, or the first column is the title of something.
+    /// Reports whether its rows may be tasks without an id: a column is named for tasks, or the first column is a
+    /// title.
     pub(super) fn is_of_tasks(&self, in_tasks: bool) -> bool {
         let first = usize::from(self.id == Some(0));
         !self.tasks.is_empty() || in_tasks && self.title == Some(first)
@@ -46,12 +47,12 @@ impl Columns {
         cells.iter().all(|cell| cell.as_str().chars().all(|c| matches!(c, '-' | ':' | ' ')))
     }
 
-    /// A row that is a task. `may_lack_id`: the table is one of tasks, whatever its rows say.
+    /// Reads a row that is a task. `may_lack_id`: the table is known to contain tasks.
     pub(super) fn row(&self, cells: &[Text], may_lack_id: bool) -> Option<Row> {
         let cell = |index: usize| cells.get(index).filter(|cell| !cell.as_str().is_empty());
         let clean = |cell: &Text| Text::new(plain(cell.as_str()), cell.span.clone());
         let mut id = self.id.and_then(cell).map(clean);
-        // `| Task | Description |` with `| 1.1 | Make codes |`.
+        // Reads `| Task | Description |` with `| 1.1 | Make codes |`.
         let mut title = None;
         for cell in self.tasks.iter().copied().chain(self.title).filter_map(cell) {
             let is_number = is_id(&plain(cell.as_str()));

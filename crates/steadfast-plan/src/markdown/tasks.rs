@@ -1,4 +1,4 @@
-//! A task of a spec: new, or more of one that was seen before; what it stands in, and its id.
+//! Adds the tasks of a spec: a new task or more about a known one, its parent, and its id.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use crate::draft::{DraftTask, Text};
 use crate::problem::Code;
 
 impl Reader<'_> {
-    /// A task, or more of one that was seen before: by its id, or in its phase by its title where one of both has no id.
+    /// Adds a task, or more about a known one: same id, or same title in the same phase if one of them has no id.
     pub(super) fn task(&mut self, phase: usize, id: Option<Text>, title: Text, form: Form) {
         self.pending = None;
-        // A title with its id behind it is an export's, and means what it says.
+        // An id after the title was written by an export, so the title is taken as it is.
         let is_export = id.as_ref().is_some_and(|id| id.span.start > title.span.start);
         let (title, check) = if is_export { (title, None) } else { checked(title) };
         let (title, task_type) = if is_export { (title, None) } else { marked(title) };
@@ -25,7 +25,7 @@ impl Reader<'_> {
             }
             None => by_title().filter(has_id),
         };
-        // A list that counts from 1 again in another phase has tasks of its own.
+        // A list that numbers from 1 again in another phase has its own tasks.
         let is_other = |place: &Place| {
             let first = &self.draft.phases[place.0].tasks[place.1];
             let is_count = first.id.value.bytes().all(|byte| byte.is_ascii_digit());
@@ -33,8 +33,8 @@ impl Reader<'_> {
         };
         let (known, id) = match (known.filter(is_other), id) {
             (Some(_), Some(id)) => {
-                let message = format!("the id `{}` is there before: this is another task", id.as_str());
-                self.findings.add(Code::RenamedId, &id.span, message, "give it an id of its own");
+                let message = format!("the id `{}` is used twice; this is read as another task", id.as_str());
+                self.findings.add(Code::RenamedId, &id.span, message, "give this task an id of its own");
                 (None, None)
             }
             (_, id) => (known, id),
@@ -47,14 +47,22 @@ impl Reader<'_> {
                 }
                 let first = task.title.as_str();
                 if normal(first) != key {
-                    let message = format!("`{}` was named before, as `{first}`: both are one task", task.id.as_str());
-                    self.findings.add(Code::OtherTitle, &title.span, message, "give it another id if they are two");
+                    let message = format!(
+                        "`{}` has two titles, this one and `{first}`; they are read as one task",
+                        task.id.as_str()
+                    );
+                    self.findings.add(
+                        Code::OtherTitle,
+                        &title.span,
+                        message,
+                        "give this one another id if they are two tasks",
+                    );
                 }
                 place
             }
             None => {
                 let tasks = &mut self.draft.phases[phase].tasks;
-                // One without an id is numbered when all are known.
+                // A task without an id gets a number after all tasks are known.
                 let id = id.unwrap_or_else(|| Text::new("", title.span.start..title.span.start));
                 tasks.push(DraftTask::new(id, title));
                 (phase, tasks.len() - 1)
@@ -71,14 +79,14 @@ impl Reader<'_> {
             self.by_id.insert(title_key(phase, &key), place);
         }
         self.current = Some(place);
-        self.stand(place, form);
+        self.set_current(place, form);
         if let Some(check) = check {
             self.set(Field::Verify, &check);
         }
     }
 
-    /// What the next lines may belong to, and what this one is a part of.
-    pub(super) fn stand(&mut self, place: Place, form: Form) {
+    /// Sets the task that the next lines belong to, and the parent of this one.
+    pub(super) fn set_current(&mut self, place: Place, form: Form) {
         match form {
             Form::Heading(level) => {
                 self.heading_level = Some(level);
@@ -99,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives an id to what has none, now that it is known which are taken: `1.2`, and `1.2.1` for a part of that.
+    /// Gives ids to tasks without one, after all used ids are known: `1.2`, and `1.2.1` for a part of it.
     pub(super) fn name_tasks(&mut self) {
         let whole_of: HashMap<Place, Place> = self.parts.iter().copied().collect();
         let all = || self.draft.phases.iter().flat_map(|phase| &phase.tasks);
@@ -133,7 +141,7 @@ impl Reader<'_> {
     }
 }
 
-/// Titles are kept beside the ids, and are no ids.
+/// Builds a key for a title that cannot equal an id.
 fn title_key(phase: usize, title: &str) -> String {
     format!("{phase}\u{0}{title}")
 }

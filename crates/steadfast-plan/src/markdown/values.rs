@@ -1,4 +1,4 @@
-//! The fields of a task and of a phase, with their values.
+//! Fields of tasks and phases, and their values.
 
 use super::fields::{Field, field};
 use super::names::{is_nothing, plain};
@@ -21,7 +21,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `Depends on: phase-1` below the heading of a phase.
+    /// Reads `Depends on: phase-1` below the heading of a phase.
     pub(super) fn phase_field(&mut self, text: &Text) -> bool {
         let Section::Phase(index) = self.section else { return false };
         match field(text) {
@@ -50,7 +50,7 @@ impl Reader<'_> {
                 let words = self.findings.count();
                 match check::command(value, self.findings) {
                     Some(command) => task.command = Some(command),
-                    // A sentence says what has to be seen.
+                    // A sentence is a success criterion.
                     None if self.findings.count() > words => task.criteria.push(value.as_str().trim().to_owned()),
                     None => {}
                 }
@@ -65,7 +65,7 @@ impl Reader<'_> {
             }
             Field::Status => {
                 let before = self.findings.count();
-                task.standing = labels::status(value, self.findings);
+                task.status = labels::status(value, self.findings);
                 if self.findings.count() > before {
                     self.note(&value.with(format!("status: {}", value.as_str())));
                 }
@@ -81,7 +81,7 @@ impl Reader<'_> {
     pub(super) fn note(&mut self, text: &Text) {
         let Some((phase, place)) = self.current else { return };
         let line = text.as_str().trim();
-        // A quotation is a note word for word, its empty lines among them.
+        // A quotation is a note word for word, including empty lines.
         let quoted = line.strip_prefix('>').map(|rest| rest.strip_prefix(' ').unwrap_or(rest));
         if line.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The vocabulary of specs: what begins a task, a phase, or a section that has none.
+//! The vocabulary of specs: words for tasks, phases and other sections.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lines.flat_map(str::split_whitespace).collect()
 });
 
-/// A list of the vocabulary, by its name there.
+/// Returns a list of the vocabulary by name.
 macro_rules! words {
     ($name:literal) => {
         steadfast_words::phrases!(steadfast_words::word_list::list(
@@ -25,13 +25,13 @@ pub(crate) use words;
 /// `Task 1: …`: always a task.
 pub(super) const TASK: WordList = words!("task lead");
 
-/// `Step 1: …`: a task, or a phase where tasks stand below it.
+/// `Step 1: …`: a task, or a phase if it contains tasks.
 pub(super) const STEP: WordList = words!("step lead");
 
 /// `Phase 1: …`.
 pub(crate) const PHASE: WordList = words!("phase lead");
 
-/// WordList of a heading without its number, emphasis, emoji and box, in lower case.
+/// Returns a heading in lower case, without its number, emphasis, emoji and box.
 pub(super) fn bare(heading: &str) -> String {
     let words = plain(heading).to_lowercase();
     let words = words.trim_start_matches("[ ]").trim_start_matches("[x]");
@@ -39,7 +39,7 @@ pub(super) fn bare(heading: &str) -> String {
     words.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
-/// Whether a section is named as one that holds tasks.
+/// Reports whether a heading names a section of tasks.
 pub(super) fn holds_tasks(heading: &str) -> bool {
     let words = bare(heading);
     let last = words.rsplit(": ").next().unwrap_or(&words);
@@ -49,7 +49,7 @@ pub(super) fn holds_tasks(heading: &str) -> bool {
         || words.ends_with(" implementation plan")
 }
 
-/// Whether a section is named as one that only tells. A version of a program is one, too.
+/// Reports whether a heading names a section that only describes, such as a version of a program.
 pub(super) fn is_quiet(heading: &str) -> bool {
     let words = bare(heading);
     let version = plain(heading).trim_start_matches(['[', 'v', 'V']).split([' ', ']']).next().map(str::to_owned);
@@ -60,17 +60,17 @@ pub(super) fn is_quiet(heading: &str) -> bool {
     words!("section quiet").contains(&words) || is_version || words.starts_with("why ")
 }
 
-/// Whether a title says what to build or change: it begins with a verb, or ends with one as in German.
+/// Reports whether a title is a request: it begins with a verb, or ends with one as in German.
 pub(super) fn is_imperative(title: &str) -> bool {
     let words = plain(title).to_lowercase();
     let mut words = words.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-'));
-    // Emoji, `[P]` and the like stand before it.
+    // Emoji, `[P]` and the like may come first.
     let first = words.find(|word| word.chars().count() > 1 && word.chars().any(char::is_alphabetic));
     let Some(first) = first else { return false };
     VERBS.contains(first) || words.next_back().is_some_and(|last| last.ends_with("en") && VERBS.contains(last))
 }
 
-/// Whether a line says how something is: `Prints a notice`, `The old flag works`.
+/// Reports whether a line describes: `Prints a notice`, `The old flag works`.
 pub(super) fn is_telling(line: &str) -> bool {
     let words = plain(line).to_lowercase();
     let first = words.split_whitespace().next().unwrap_or_default();
@@ -81,12 +81,13 @@ pub(super) fn is_telling(line: &str) -> bool {
     is_third || words!("telling").contains(first)
 }
 
-/// What begins with one of these words and a number: the number, and what follows it. `Phase 1: Codes` → `1`, `Codes`.
+/// Reads a text that begins with one of these words and a number. Returns the number and the rest: `Phase 1: Codes` →
+/// `1`, `Codes`.
 pub(crate) fn led(text: &str, words: WordList) -> Option<(&str, &str)> {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = words.iter().find_map(|word| {
         let start = body.get(..word.len())?;
-        // `to_lowercase` may change the length; these words are as long in capitals.
+        // `to_lowercase` may change the length in bytes; these words keep theirs.
         (start.to_lowercase() == word).then(|| &body[word.len()..])
     })?;
     let number = rest.strip_prefix([' ', '\u{a0}'])?.trim_start_matches(['#', ' ']);

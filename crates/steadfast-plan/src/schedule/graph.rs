@@ -5,13 +5,13 @@ use steadfast_model::TaskId;
 use crate::file_overlap::FileSet;
 use crate::unit::Unit;
 
-/// What waits for what, and whose files meet.
+/// Dependencies between units, and overlaps between their files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Graph {
-    /// For each unit the places of those it waits for.
+    /// For each unit, the indexes of its dependencies.
     pub(super) after: Vec<Vec<usize>>,
     pub(super) followers: Vec<Vec<usize>>,
-    /// For each unit those whose files meet its own. Only of a small plan.
+    /// For each unit, the units whose files overlap with its own. Only for a small plan.
     pub(super) meets: Vec<Vec<usize>>,
     pub(super) is_small: bool,
 }
@@ -30,12 +30,12 @@ impl Graph {
         Self { after, followers, meets, is_small }
     }
 
-    /// The length of the longest chain that begins with each unit.
+    /// Returns the length of the longest chain that begins with each unit.
     pub(super) fn chains(&self, lengths: &[u64]) -> Vec<u64> {
         let mut open: Vec<usize> = self.followers.iter().map(Vec::len).collect();
         let mut chains: Vec<u64> = lengths.to_vec();
         let mut last: Vec<usize> = (0..self.after.len()).filter(|place| open[*place] == 0).collect();
-        // From the ends of the plan to its beginnings: a plan has no circle.
+        // From the last units to the first; a plan has no cycle.
         while let Some(place) = last.pop() {
             for cause in &self.after[place] {
                 chains[*cause] = chains[*cause].max(lengths[*cause].saturating_add(chains[place]));

@@ -4,14 +4,14 @@ use steadfast_model::{Task, TaskId, TaskKind};
 
 use crate::unit::Unit;
 
-/// What is guessed of a unit that says nothing: more tasks, more files and more words take longer. In milliseconds, so that
-/// it can stand beside what was measured, which scales it.
+/// The guess for a unit without an estimate: more tasks, more files and more words take longer. In milliseconds, so
+/// that it can be scaled by measured times.
 const TASK: u64 = 300_000;
 const FILE: u64 = 60_000;
 const WORD: u64 = 1_000;
 
-/// What is known of how long the units of a plan take, in milliseconds. What was measured counts first, then what the
-/// author says; the median of that for a unit of which the author says nothing, and a guess where nothing is said at all.
+/// The expected lengths of the units of a plan, in milliseconds. A measured length counts first, then the author's
+/// estimate. A unit without an estimate gets the median of these, or a guess if there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
     before: Vec<u64>,
@@ -19,7 +19,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// `estimates`: what the author says of single tasks.
+    /// `estimates`: the author's estimates of single tasks.
     pub fn of(units: &[Unit], tasks: &[Task], estimates: &BTreeMap<TaskId, u64>) -> Self {
         let by_id: HashMap<&TaskId, &Task> = tasks.iter().map(|task| (&task.id, task)).collect();
         let stated = |unit: &Unit| {
@@ -35,14 +35,15 @@ impl Lengths {
         Self { before: before.collect(), measured: vec![None; units.len()] }
     }
 
-    /// An agent worked on this unit for so long.
+    /// Records how long an agent worked on a unit.
     pub fn measure(&mut self, place: usize, length: u64) {
         if let Some(measured) = self.measured.get_mut(place) {
             *measured = Some(length.max(1));
         }
     }
 
-    /// How long each unit is expected to take. Where units took twice what was said of them, the others will, too.
+    /// Returns the expected length of each unit. If finished units took twice their estimate, the others are expected
+    /// to, too.
     pub fn expected(&self) -> Vec<u64> {
         let pairs = self.before.iter().zip(&self.measured);
         let percent = |(before, measured): (&u64, &Option<u64>)| {
@@ -54,7 +55,7 @@ impl Lengths {
     }
 }
 
-/// The decisions of a phase that the author did not ask for take no agent.
+/// Decision tasks that the author did not write need no agent.
 fn is_written_by_runner(task: &Task) -> bool {
     task.kind == TaskKind::Decision && task.files.is_empty()
 }

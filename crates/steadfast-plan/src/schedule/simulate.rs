@@ -1,4 +1,4 @@
-//! When a plan would end, if its units took what is expected of them.
+//! Simulates when a plan would end if each unit took its expected time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use super::Moment;
 use super::graph::Graph;
 use crate::unit::UnitState;
 
-/// The moment it begins at, to be gone through once for each order.
+/// The starting state, simulated once for each order.
 pub(super) struct Simulation<'a> {
     graph: &'a Graph,
     lengths: &'a [u64],
@@ -20,7 +20,7 @@ pub(super) struct Simulation<'a> {
 struct Running {
     ends: u64,
     unit: usize,
-    /// 1 while its agent works.
+    /// 1 while its agent works, else 0.
     places: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Simulation<'a> {
         Self { graph, lengths, states, running, places: moment.places }
     }
 
-    /// How long it takes until nothing is left that can be worked on.
+    /// Returns the time until no unit is left that can be worked on.
     pub(super) fn end(&self, order: &[usize]) -> u64 {
         let mut states = self.states.clone();
         let mut running: BinaryHeap<Reverse<Running>> = self.running.iter().copied().map(Reverse).collect();
@@ -67,7 +67,7 @@ impl<'a> Simulation<'a> {
         self.is_free(place, states)
             && !self.graph.meets[place].iter().any(|other| match states[*other] {
                 UnitState::Running => true,
-                // The plan's first goes first.
+                // The earlier unit in the plan starts first.
                 UnitState::Waiting => *other < place && self.is_free(*other, states),
                 UnitState::Done | UnitState::Blocked => false,
             })
@@ -78,7 +78,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// What is left of a unit. One that takes longer than expected takes a while more.
+/// Returns the remaining length of a unit. A unit that exceeds its expected length gets a little more.
 fn left(length: u64, worked: u64) -> u64 {
     length.saturating_sub(worked).max(length / 8)
 }

@@ -1,11 +1,11 @@
-//! A text as its sentences, each with what the heading above it says.
+//! Splits a text into sentences, each with the meaning of the heading above it.
 
 use super::sentence::{Form, Part, Said};
 use crate::markdown::blocks;
 use steadfast_words::blocks::{Block, BlockKind};
 use steadfast_words::{WordList, split_at};
 
-/// How much of a text is read, in bytes. What a spec of a thousand tasks wants is said at its beginning.
+/// The number of bytes that are read. A spec of a thousand tasks states its goals at the beginning.
 const READ: usize = 100_000;
 
 pub(super) fn sentences(text: &str) -> Vec<Said> {
@@ -13,7 +13,7 @@ pub(super) fn sentences(text: &str) -> Vec<Said> {
     let all: Vec<Block> = blocks(&text[..text.floor_char_boundary(READ)]).collect();
     for (index, block) in all.iter().enumerate() {
         let follows = all[index + 1..].iter().find(|next| !matches!(next.kind, BlockKind::Blank));
-        // A heading without a mark is known by the list below it.
+        // A heading without a mark is recognised by the list below it.
         let before_list = follows
             .is_some_and(|next| matches!(next.kind, BlockKind::Bullet | BlockKind::Ordered(_) | BlockKind::Box(_)));
         reader.block(block, before_list);
@@ -25,13 +25,13 @@ pub(super) fn sentences(text: &str) -> Vec<Said> {
 #[derive(Default)]
 struct Reader {
     said: Vec<Said>,
-    /// The headings above, outermost first: how deep, and what each says.
+    /// The headings above, outermost first: depth and meaning.
     above: Vec<(usize, Part)>,
-    /// Lines that belong together and where they begin.
+    /// The lines of the current paragraph, and where it begins.
     paragraph: Option<(usize, String, Form)>,
 }
 
-/// Deeper than any heading with `#`.
+/// A depth below every heading with `#`.
 const UNMARKED: usize = 7;
 
 impl Reader {
@@ -100,14 +100,14 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && line.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | '|' | ':' | ' '))
 }
 
-/// `### 1.1 Make codes`, `### Task 2: …`
+/// Recognises `### 1.1 Make codes`, `### Task 2: …`.
 fn names_task(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let number = lower.split([' ', ':']).next().unwrap_or_default().trim_end_matches('.');
     lower.starts_with("task ") || (number.contains('.') && number.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// `Acceptance criteria:`, `**Steps:**`, `Output files` above a list.
+/// Recognises `Acceptance criteria:`, `**Steps:**`, or `Output files` above a list.
 fn is_unmarked_heading(line: &str, before_list: bool) -> bool {
     let plain = line.trim_matches('*').trim();
     plain.split_whitespace().count() <= 6
@@ -115,7 +115,7 @@ fn is_unmarked_heading(line: &str, before_list: bool) -> bool {
         && (before_list || (line.starts_with("**") && line.ends_with("**")))
 }
 
-/// By the first of these that a heading says. What is an everyday word counts in a short heading only.
+/// Returns the first of these meanings that a heading has. Everyday words count only in a short heading.
 fn named(heading: &str) -> Part {
     const PARTS: [(Part, WordList, WordList); 8] = [
         (Part::Done, words!("part done"), words!("part done short")),

@@ -1,12 +1,12 @@
-//! The rules of the five dimensions, as tables. The first rule that holds gives a sentence its points: 2 where a human could
-//! act on it, 1 where it says half of it, 0 where no later rule is asked. The words are in `words.txt`.
+//! The rules of the five dimensions, as tables. The first matching rule gives the points of a sentence: 2 if a human
+//! could act on it, 1 for half of that, 0 to skip the later rules. The words are in `words.txt`.
 
 use super::sentence::{Form, Part, Said};
 use super::token::{commands, is_presence, names_code, names_command, names_path};
 use super::{Dimension, Worth};
 use steadfast_words::phrases;
 
-/// Points, what was seen in the sentence, and whether it is there.
+/// Points, description, and test of a rule.
 type Rule = (u8, &'static str, fn(&Said) -> bool);
 
 pub(super) fn worth(dimension: Dimension, said: &Said) -> Worth {
@@ -22,27 +22,29 @@ pub(super) fn worth(dimension: Dimension, said: &Said) -> Worth {
 
 const CODE: Rule = (0, "is code", |said| said.form == Form::Code);
 
-/// What is different afterwards. A wish (`better`, `modern`) and what is so today say nothing about that.
+/// The outcome. Wishes (`better`, `modern`) and descriptions of today do not count.
 const OUTCOME: [Rule; 7] = [
     CODE,
-    (2, "stands under a goal", |said| said.part == Part::Goal && said.words().len() >= 4 && is_about_then(said)),
-    (2, "says what somebody or the program does then", |said| is_observable(said) && is_about_then(said)),
-    (2, "is a case that the result has to meet", |said| {
+    (2, "is under a heading for goals", |said| {
+        said.part == Part::Goal && said.words().len() >= 4 && is_about_then(said)
+    }),
+    (2, "says what a user or the program does afterwards", |said| is_observable(said) && is_about_then(said)),
+    (2, "is a case that the result must meet", |said| {
         said.part == Part::Success && said.is_listed() && said.words().len() >= 4 && is_about_then(said)
     }),
-    (2, "says from which number to which", |said| {
+    (2, "says how a number changes", |said| {
         said.says("from") && said.says("to") && said.has_number() && is_about_then(said)
     }),
     (1, "says what is wrong today", |said| said.part != Part::Constraints && is_fault(said)),
-    (1, "says what is to be made or changed", |said| {
+    (1, "says what to build or change", |said| {
         is_order(said) && (!is_vague(said) || names_path(said) || names_command(said))
     }),
 ];
 
-/// Where it happens, and where not: not `the app`, `everywhere`.
+/// The place of the work, and what is out of scope. `the app` and `everywhere` do not count.
 const SCOPE: [Rule; 6] = [
     (2, "says what is out of scope", |said| said.part == Part::OutOfScope && said.is_listed()),
-    (1, "names where something is today", |said| said.part == Part::Background && names_path(said)),
+    (1, "names the current place of something", |said| said.part == Part::Background && names_path(said)),
     (2, "names a file, a folder or a route", names_path),
     CODE,
     (1, "names a piece of code", |said| {
@@ -51,29 +53,29 @@ const SCOPE: [Rule; 6] = [
     (1, "names a part of the project", names_part),
 ];
 
-/// What must not happen on the way. Beside the constraints, among criteria, it is half of one.
+/// Forbidden effects. Outside of a section for constraints, among criteria, such a sentence earns one point.
 const CONSTRAINTS: [Rule; 10] = [
     CODE,
-    (2, "stands under constraints", |said| {
+    (2, "is under a heading for constraints", |said| {
         said.part == Part::Constraints && !said.is_heading() && (said.is_listed() || said.words().len() >= 5)
     }),
     (1, "forbids something", |said| {
         is_by_the_way(said) && (forbids(said) || said.is_listed() && said.begins_with(phrases!("no")))
     }),
     (2, "forbids something", forbids),
-    (1, "says what stays as it is", |said| is_by_the_way(said) && keeps(said)),
-    (2, "says what stays as it is", keeps),
+    (1, "says what must not change", |said| is_by_the_way(said) && keeps(said)),
+    (2, "says what must not change", keeps),
     (1, "sets a limit", |said| is_by_the_way(said) && limits(said)),
     (2, "sets a limit", limits),
     (1, "is a non-goal", |said| said.part == Part::OutOfScope && said.is_listed()),
-    (1, "asks for care, or names the means", |said| {
+    (1, "asks for care, or names the tools to use", |said| {
         said.says_any(words!("care"))
             || (said.begins_with(phrases!("use"))
                 && said.says_any(phrases!("crate, library, package, framework, existing")))
     }),
 ];
 
-/// How one sees that it is right.
+/// Evidence that the result is right.
 const SUCCESS: [Rule; 7] = [
     CODE,
     (2, "is a case that can be tried", |said| {
@@ -97,11 +99,11 @@ const SUCCESS: [Rule; 7] = [
     }),
 ];
 
-/// How the end is shown.
+/// Evidence that the work is finished.
 const DONE: [Rule; 9] = [
-    (2, "stands under a definition of done", |said| said.part == Part::Done && said.is_listed()),
+    (2, "is under a heading for the definition of done", |said| said.part == Part::Done && said.is_listed()),
     (2, "says when it is finished", is_end),
-    (1, "names a check that only looks whether something is there", |said| {
+    (1, "names a check that only tests that something exists", |said| {
         names_command(said) && commands(said).all(is_presence)
     }),
     (2, "is a command that verifies", |said| said.part == Part::Verification && names_command(said)),
@@ -110,22 +112,22 @@ const DONE: [Rule; 9] = [
         names_command(said)
             && (said.begins_with(phrases!("verify, check, test, validate")) || said.says_any(words!("has to pass")))
     }),
-    (1, "is a criterion without a check", |said| said.part == Part::Success && said.is_listed()),
-    (1, "is a task of a list", |said| said.form == Form::Box),
+    (1, "is a criterion without a check command", |said| said.part == Part::Success && said.is_listed()),
+    (1, "is a task in a list", |said| said.form == Form::Box),
     (1, "says in general that tests pass", |said| said.says_any(words!("passes in general"))),
 ];
 
-/// `Done when …`
+/// Recognises `Done when …`.
 pub(super) fn is_end(said: &Said) -> bool {
     said.says_any(words!("end"))
 }
 
-/// It says which command shows the end, and nothing else.
+/// Reports whether a sentence only names the command that shows the end.
 pub(super) fn is_check(said: &Said) -> bool {
     names_command(said) && worth(Dimension::Done, said).is_some_and(|(points, _)| points == 2)
 }
 
-/// `Only touch hello.txt`, `Stay in src/auth`: it names the place of the work, whatever else would be outside of it.
+/// Recognises `Only touch hello.txt`, `Stay in src/auth`: the place of the work, which excludes everything else.
 pub(crate) fn says_where(line: &str) -> bool {
     let said = Said::new(1, line, Part::Other, Form::Prose);
     let begins_with_only = said.begins_with(phrases!("only")) && {
@@ -142,14 +144,14 @@ fn is_about_then(said: &Said) -> bool {
     said.part != Part::Background && !is_fault(said) && !is_vague(said)
 }
 
-/// Somebody or something is seen doing it.
+/// Reports whether a sentence shows a user or the program in action.
 fn is_observable(said: &Said) -> bool {
     said.says_any(words!("observable"))
         || does_or_sees(said)
         || (said.begins_with(phrases!("as a, as an")) && said.says("want"))
 }
 
-/// Somebody is named who uses it, and what they do or see then: `A reader who runs … sees …`, `Visitors can …`.
+/// Reports whether a sentence names a user and what they do or see: `A reader who runs … sees …`, `Visitors can …`.
 fn does_or_sees(said: &Said) -> bool {
     let words = said.words();
     let who = words.iter().position(|word| word.is_one_of(words!("people")));
@@ -165,7 +167,7 @@ fn is_vague(said: &Said) -> bool {
     said.says_any(words!("vague"))
 }
 
-/// A verb of making, or a wish with an object.
+/// Recognises a verb of making, or a wish with an object.
 fn is_order(said: &Said) -> bool {
     if said.begins_with(words!("wish")) {
         return said.says_any(words!("order"))
@@ -174,7 +176,7 @@ fn is_order(said: &Said) -> bool {
     said.clause_begins_with(words!("order")) && has_object(said)
 }
 
-/// Three words have one, and two where the second is no word that only points at it.
+/// Three words have an object; two words have one unless the second only points at it.
 fn has_object(said: &Said) -> bool {
     match said.words() {
         [_, object] => object.is_code || !words!("points only").contains(object.bare()),
@@ -182,7 +184,7 @@ fn has_object(said: &Said) -> bool {
     }
 }
 
-/// `the login page`: a kind of part with a word before it that says which.
+/// Recognises `the login page`: a kind of part after a word that says which.
 fn names_part(said: &Said) -> bool {
     let words = said.words();
     words.iter().enumerate().any(|(index, word)| {
@@ -214,9 +216,9 @@ fn works_in_general(said: &Said) -> bool {
     said.says_any(words!("works in general"))
 }
 
-/// An input in backticks, a route or a status, and what comes of it.
+/// Recognises an input in backticks, a route or a status, together with its result.
 fn is_example(said: &Said) -> bool {
-    // An order to make something is no example of it, unless it says with which result; when it ends is no result.
+    // A request to build something is an example only with a result. A condition for the end is not a result.
     if (is_order(said) && !said.has_number()) || is_end(said) {
         return false;
     }
@@ -230,7 +232,7 @@ fn is_example(said: &Said) -> bool {
         || checks_what(said)
 }
 
-/// `Verify: …` with a command that says more than that all tests pass.
+/// Recognises `Verify: …` with a command for more than all tests.
 fn checks_what(said: &Said) -> bool {
     let says_what = |command: &str| command.contains('/') || command.split_whitespace().nth(2).is_some();
     said.begins_with(phrases!("verify, check"))

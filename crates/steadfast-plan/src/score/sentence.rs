@@ -1,8 +1,8 @@
-//! A sentence as words: what stands in backticks is one word of its own.
+//! A sentence as words. Text in backticks is one word.
 
 use steadfast_words::WordList;
 
-/// What the heading above a sentence says of it.
+/// The meaning of the heading above a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Goal,
@@ -12,12 +12,12 @@ pub(super) enum Part {
     Success,
     Verification,
     Done,
-    /// Why it is wanted: what is so today, not what shall be.
+    /// The reasons: how it is today, not how it should be.
     Background,
     Other,
 }
 
-/// How a sentence stands on its page.
+/// The form of a sentence in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Prose,
@@ -26,13 +26,13 @@ pub(super) enum Form {
     Box,
     /// A line of a code block.
     Code,
-    /// What stands over others.
+    /// A heading above other lines.
     Heading,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Said {
-    /// From 1.
+    /// Counted from 1.
     pub(super) line: usize,
     pub(super) text: String,
     pub(super) part: Part,
@@ -42,9 +42,9 @@ pub(super) struct Said {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Lower case outside of backticks.
+    /// Lower case, except in backticks.
     pub(super) text: String,
-    /// Without what hangs on it. Every rule compares it, so it is made once.
+    /// Without punctuation around it. Computed once, because every rule compares it.
     bare: String,
     pub(super) is_code: bool,
 }
@@ -62,7 +62,7 @@ impl Word {
         &self.bare
     }
 
-    /// Spoken, and in the list.
+    /// Reports whether the word is in the list and not code.
     pub(super) fn is_one_of(&self, words: WordList) -> bool {
         !self.is_code && words.contains(&self.bare)
     }
@@ -77,7 +77,7 @@ impl Said {
         self.form == Form::Heading
     }
 
-    /// It is an item of a list, with a box or without.
+    /// Reports whether it is an item of a list, with or without a box.
     pub(super) fn is_listed(&self) -> bool {
         matches!(self.form, Form::Item | Form::Box)
     }
@@ -86,7 +86,7 @@ impl Said {
         &self.words
     }
 
-    /// What stands in backticks, and the lines of a code block.
+    /// Returns the text in backticks, and the lines of code blocks.
     pub(super) fn codes(&self) -> impl Iterator<Item = &str> {
         let block = (self.form == Form::Code).then_some(self.text.as_str());
         block.into_iter().chain(self.words.iter().filter(|word| word.is_code).map(|word| word.text.as_str()))
@@ -100,14 +100,15 @@ impl Said {
         phrases.iter().any(|phrase| self.says(phrase))
     }
 
-    /// It begins with one of these, politeness aside.
+    /// Reports whether it begins with one of these, after polite words.
     pub(super) fn begins_with(&self, phrases: WordList) -> bool {
         let polite = |word: &&Word| !word.is_code && words!("polite").contains(&word.text);
         let rest = &self.words[self.words.iter().take_while(polite).count()..];
         phrases.iter().any(|phrase| starts(rest, phrase))
     }
 
-    /// A clause begins with one of these: the sentence, or what follows a comma, a colon, `and` or `but`.
+    /// Reports whether a clause begins with one of these. Clauses begin at the sentence, after a comma, a colon, `and`
+    /// or `but`.
     pub(super) fn clause_begins_with(&self, phrases: WordList) -> bool {
         self.begins_with(phrases)
             || self.words.iter().enumerate().any(|(index, word)| {
@@ -117,7 +118,7 @@ impl Said {
             })
     }
 
-    /// A figure, as a number or as a word that stands for one.
+    /// Reports whether it contains a number, in digits or as a word.
     pub(super) fn has_number(&self) -> bool {
         let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || words!("number").contains(word);
         self.words.iter().any(|word| !word.is_code && is_number(&word.bare))
@@ -129,7 +130,7 @@ fn starts(words: &[Word], phrase: &str) -> bool {
     phrase.split(' ').all(|wanted| words.next().is_some_and(|word| !word.is_code && word.bare == wanted))
 }
 
-/// A word without what hangs on it.
+/// Returns a word without punctuation around it.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '/' | '-'))
 }

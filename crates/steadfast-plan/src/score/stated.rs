@@ -1,9 +1,9 @@
-//! The checks that an author states in words: "Done when `make test` passes".
+//! Finds the checks that an author states in words: "Done when `make test` passes".
 //!
-//! A command in backticks counts where its sentence says when the work is done ("Done when …", "Success: …"), or stands
-//! under a heading that does (definition of done, success and acceptance criteria, verification), and where it is followed
-//! by `passes`, `succeeds`, `exits 0`, `returns 0` or `is green`. What is denied, conditional or a choice is not executed:
-//! a command that runs although nobody meant it is worse than one that a reviewer has to look at.
+//! A command in backticks counts if its sentence says when the work is done ("Done when …", "Success: …"), or is under
+//! a heading for that (definition of done, success and acceptance criteria, verification), and if `passes`, `succeeds`,
+//! `exits 0`, `returns 0` or `is green` follows it. Denied, conditional and optional commands are not executed: running
+//! a command that the author did not mean is worse than leaving a sentence to a reviewer.
 
 use steadfast_model::StatedCheck;
 
@@ -13,22 +13,22 @@ use super::sentence::{Form, Part, Said, Word};
 use super::token;
 use crate::exit_status::swallowed;
 
-/// What a text says about its own end.
+/// The statements of a text about its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
     /// Each command once, in the order of the text.
     pub checks: Vec<StatedCheck>,
-    /// Sentences about the end that name no check.
+    /// Sentences about the end without a check.
     pub not_executed: Vec<String>,
 }
 
-/// The most checks of one text: more are a test suite, and belong into one.
+/// The maximum number of checks in a text. More should be one test suite.
 const CHECKS: usize = 20;
 
-/// The most characters of a command.
+/// The maximum length of a command, in characters.
 const LONGEST: usize = 1_000;
 
-/// The checks of prose or Markdown.
+/// Returns the checks in prose or Markdown.
 pub fn stated(text: &str) -> Stated {
     let mut found = Stated::default();
     for said in document::sentences(text).iter().filter(|said| is_about_the_end(said)) {
@@ -52,12 +52,12 @@ fn is_about_the_end(said: &Said) -> bool {
     !said.is_heading() && (listed || ends(said) || is_labelled(said))
 }
 
-/// `Done when …`, and not `It is not done when …`.
+/// Recognises `Done when …`, but not `It is not done when …`.
 fn ends(said: &Said) -> bool {
     is_end(said) && said.form != Form::Code
 }
 
-/// `Success: …`
+/// Recognises `Success: …`.
 fn is_labelled(said: &Said) -> bool {
     let end = said.words().iter().take(4).position(|word| !word.is_code && word.text.ends_with(':'));
     let Some(end) = end else { return false };
@@ -65,7 +65,7 @@ fn is_labelled(said: &Said) -> bool {
     words!("end label").contains(&label.join(" "))
 }
 
-/// The commands of a sentence that it says have to pass.
+/// Returns the commands of a sentence that have to pass.
 fn commands(said: &Said) -> Vec<String> {
     if said.form == Form::Code || said.says_any(words!("denies the sentence")) {
         return Vec::new();
@@ -85,12 +85,12 @@ fn commands(said: &Said) -> Vec<String> {
     found
 }
 
-/// Commands that one verb is about: `a`, `b` and `c`.
+/// The commands of one verb: `a`, `b` and `c`.
 struct Group<'a> {
     commands: Vec<&'a str>,
-    /// Where the words after it begin.
+    /// The index of the words after the group.
     next: usize,
-    /// One of them is enough.
+    /// One of the commands is enough.
     is_choice: bool,
 }
 
@@ -112,7 +112,7 @@ fn is_join(word: &Word) -> bool {
     (word.bare().is_empty() || words!("joins commands").contains(word.bare())) && !word.text.contains(['(', ')'])
 }
 
-/// The words before a command in its own clause deny it, or make it depend on something.
+/// Reports whether words before a command in its clause deny it or make it conditional.
 fn is_denied_before(before: &[Word]) -> bool {
     let clause = before.iter().rev().take_while(|word| !(word.is_code || opens_clause(word)));
     clause.into_iter().any(|word| word.is_one_of(words!("denies the command")))
@@ -122,7 +122,7 @@ fn opens_clause(word: &Word) -> bool {
     word.text.ends_with([',', ';', ':', '.', '–', '—']) || matches!(word.bare(), "and" | "but" | "when" | "")
 }
 
-/// Whether what follows a command says that it has to pass.
+/// Reports whether the words after a command say that it has to pass.
 fn passes(after: &[Word]) -> bool {
     let mut words: Vec<&Word> = Vec::new();
     let mut aside = false;
@@ -135,7 +135,7 @@ fn passes(after: &[Word]) -> bool {
         aside &= word.is_code || !word.text.trim_end_matches([',', '.', ';']).ends_with(')');
     }
     let skipped = words.iter().take_while(|word| word.is_one_of(words!("before the verb"))).count();
-    // A comma between a command and its verb begins something else.
+    // After a comma the verb belongs to another clause.
     if words[..skipped].iter().any(|word| word.text.ends_with([',', ';', '.'])) {
         return false;
     }
@@ -144,7 +144,7 @@ fn passes(after: &[Word]) -> bool {
         .is_some_and(|(last, rest)| ends_well(last, rest))
 }
 
-/// How many words say that it passes.
+/// Returns the number of words that say that it passes.
 fn predicate(words: &[&Word]) -> Option<usize> {
     let spoken = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| word.bare());
     match spoken(0) {
@@ -162,7 +162,7 @@ fn predicate(words: &[&Word]) -> Option<usize> {
     }
 }
 
-/// What follows the verb leaves it as it is: the end, another clause, or where and how it passes.
+/// Reports whether the rest leaves the verb unchanged: the end, another clause, or where and how it passes.
 fn ends_well(last: &Word, rest: &[&Word]) -> bool {
     let clause_ends = |word: &Word| word.text.ends_with([',', ';', '.', ':', '!', ')']);
     if clause_ends(last) {
@@ -176,7 +176,7 @@ fn ends_well(last: &Word, rest: &[&Word]) -> bool {
     if first_bare.is_empty() || matches!(first_bare, "and" | "but" | "then") {
         return true;
     }
-    // In its own clause nothing is a condition, and no second text in backticks says how it is to be run.
+    // The clause must have no condition, and no second text in backticks that changes how the command runs.
     for word in rest {
         if word.is_code || words!("condition").contains(word.bare()) {
             return false;
@@ -188,7 +188,8 @@ fn ends_well(last: &Word, rest: &[&Word]) -> bool {
     true
 }
 
-/// A command line, and not the name of a test: one that can be run, and whose status says something.
+/// Reports whether a text in backticks is a command line that can run and whose status means something, not a test
+/// name.
 fn can_be_run(command: &str) -> bool {
     let command = command.trim();
     !command.is_empty() && command.len() <= LONGEST && token::is_runnable(command) && swallowed(command).is_none()

@@ -1,13 +1,13 @@
-//! What a word is beside a word: a path, a command, a name of code.
+//! Tokens that are more than words: paths, commands, names in code.
 
 use super::sentence::{Said, Word};
 
-/// A place in a project that is named exactly.
+/// Reports whether a sentence names an exact place in the project.
 pub(super) fn names_path(said: &Said) -> bool {
     said.words().iter().any(is_path)
 }
 
-/// The places that a text names, each once, as they are spelled.
+/// Returns the paths in a text, each once, as written.
 pub(super) fn paths(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (index, piece) in text.split('`').enumerate() {
@@ -46,12 +46,12 @@ fn is_path(word: &Word) -> bool {
     }
 }
 
-/// Where the end of a sentence does not belong to it.
+/// Removes punctuation at the end of a sentence.
 fn bare_path(word: &str) -> &str {
     word.trim_matches(|c: char| matches!(c, ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')).trim_end_matches('.')
 }
 
-/// `collision.go:329` is a place in `collision.go`.
+/// Removes a line number: `collision.go:329` is a place in `collision.go`.
 fn without_line(path: &str) -> &str {
     match path.rsplit_once(':') {
         Some((path, line)) if !line.is_empty() && line.chars().all(|c| c.is_ascii_digit() || c == '-') => path,
@@ -66,12 +66,12 @@ fn has_extension(text: &str) -> bool {
     })
 }
 
-/// A command line in backticks or in a code block.
+/// Reports whether a sentence has a command line, in backticks or in a code block.
 pub(super) fn names_command(said: &Said) -> bool {
     said.codes().any(is_command)
 }
 
-/// It looks whether a file is there, or cannot fail at all: it shows no more than that something was made.
+/// Reports whether a command only tests that a file exists, or cannot fail. It proves only that something was made.
 pub(super) fn is_presence(command: &str) -> bool {
     let looks = |part: &str| {
         let words: Vec<&str> = part.split_whitespace().filter(|word| *word != "!").collect();
@@ -84,12 +84,12 @@ pub(super) fn is_presence(command: &str) -> bool {
     !command.contains('|') && command.split("&&").flat_map(|part| part.split(';')).all(looks)
 }
 
-/// The command lines of a sentence.
+/// Returns the command lines of a sentence.
 pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
     said.codes().filter(|code| is_command(code))
 }
 
-/// A command line that can be run as it stands. Two plain words, `all tests`, are more likely a name.
+/// Reports whether a text can run as a command. Two plain words such as `all tests` are more likely a name.
 pub(super) fn is_runnable(code: &str) -> bool {
     let assigns = |word: &&str| {
         word.split_once('=').is_some_and(|(name, _)| {
@@ -119,7 +119,7 @@ fn is_known(program: &str) -> bool {
     words!("program").contains(program) || program.starts_with("./")
 }
 
-/// `UserStore`, `replace_ids`, `run()`: nobody writes so but in code.
+/// Recognises names that occur only in code: `UserStore`, `replace_ids`, `run()`.
 pub(super) fn names_code(said: &Said) -> bool {
     let is_name = |word: &str| {
         let humps =

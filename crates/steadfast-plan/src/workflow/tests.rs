@@ -195,19 +195,19 @@ fn every_stage_says_what_takes_it_further() {
         .collect();
     insta::assert_snapshot!(said.join("\n"), @r"
     intent: the request is not clear enough: `steadfast loop start TEXT` with a clearer request, or a human runs `steadfast loop override --why REASON`
-    intent: a human took the request as it is: `steadfast loop advance shape`
+    intent: a human accepted the request as it is: `steadfast loop advance shape`
     intent: the request is clear enough: `steadfast loop advance shape`
-    shape: criteria, must-nots and verification are not kept yet: `steadfast loop shape SPEC.md` keeps those of the spec
-    shape: the shape is kept: `steadfast loop advance decompose`
+    shape: criteria, must-nots and verification are not recorded yet: `steadfast loop shape SPEC.md` records those of the spec
+    shape: the shape is recorded: `steadfast loop advance decompose`
     decompose: no plan is loaded: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`
     decompose: 2 of 6 tasks are done, 1 blocked: `steadfast loop advance executing`
     executing: 2 of 6 tasks are done, 1 blocked: `steadfast task next` shows the next task
-    executing: 5 of 6 tasks are done, 1 blocked: a human gives a blocked task back with `steadfast task unblock ID`; `steadfast loop advance review` goes on without it
+    executing: 5 of 6 tasks are done, 1 blocked: a human can run `steadfast task unblock ID`; `steadfast loop advance review` continues without the blocked tasks
     executing: 6 of 6 tasks are done: `steadfast loop advance review`
-    review: the thorough review is to be made: `steadfast loop review`
-    review: round 1 of the thorough review leaves 1 blocker: `steadfast loop review` shows what is to be fixed, waived or deferred
+    review: the thorough review has not run yet: `steadfast loop review`
+    review: round 1 of the thorough review has 1 blocker left: `steadfast loop review` lists the findings to fix, waive or defer
     review: round 2 of the thorough review passed: `steadfast loop gate`
-    executing: it is over: `steadfast loop start TEXT` begins another
+    executing: the loop has ended: `steadfast loop start TEXT` starts another
     ");
 }
 

@@ -37,7 +37,7 @@ fn a_loop_is_unrolled_item_by_item() {
             ]}}]}"#,
     );
     insta::assert_snapshot!(lines(&plan), @r"
-    2.0 decision | Decisions of Each: what it is to reach, and what was decided for it | its section of the decisions file is there | after 
+    2.0 decision | Decisions of Each: its goal and the choices made | its section of the decisions file is there | after 
     2.1.1 main | Copy [users] | `check copy` exits with 0 | after 2.0
     2.1.2 main | Compare [users] | `check same` exits with 0 | after 2.1.1
     2.2.1 main | Copy [orders] | `check copy` exits with 0 | after 2.0
@@ -116,7 +116,11 @@ fn a_warning_about_many_tasks_counts_them_as_the_plan_does() {
     let compiled = compile(&text, "SPEC.json", &CompileOptions::default()).unwrap();
     let count = compiled.plan.tasks.len();
     let said: Vec<&str> = compiled.warnings.iter().map(|problem| problem.message.as_str()).collect();
-    assert!(said.contains(&format!("there are {count} tasks").as_str()), "{count}: {:?}", said.last());
+    assert!(
+        said.contains(&format!("the plan has {count} tasks, more than 400").as_str()),
+        "{count}: {:?}",
+        said.last()
+    );
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn a_check_that_cannot_fail_is_remarked() {
     for (check, remarked) in [("true", true), ("echo ok", true), ("make test", false)] {
         let text = format!("# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `{check}`\n");
         let said = crate::said(&text, "SPEC.md");
-        assert_eq!(said.contains("the check of `1.1` says nothing: it succeeds whatever was done"), remarked, "{said}");
+        assert_eq!(said.contains("the check of `1.1` proves nothing: it always succeeds"), remarked, "{said}");
     }
 }
 

@@ -119,8 +119,8 @@ fn issues_of_beads_are_tasks() {
     bd-e The epic | pending | after bd-e.1 bd-e.2 | epic, priority 1, labels: a, b
     bd-e.1 First | done (shipped) | after  | What it is.
     bd-e.2 Second | in_progress | after bd-e.1 | discovered-from: bd-9
-    no-check: 6 tasks have no check: they close on the agent's word, as `claimed`
-    left-out: `bd-7` is deleted, and is left out
+    no-check: 6 tasks have no check: they close as `claimed`, without proof
+    left-out: `bd-7` is deleted; it is not imported
     ");
 }
 
@@ -132,7 +132,7 @@ fn the_tasks_of_an_openspec_change_are_tasks() {
     1.2 Keep the old ones | pending | after  | - with their names
     2.1 Run `pnpm test` | pending | after 
     2.2 Look at it | pending | after 
-    no-check: 4 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 4 tasks have no check: they close as `claimed`, without proof
     ");
 }
 
@@ -145,7 +145,7 @@ fn what_spec_kit_does_not_mark_comes_after_what_is_before_it() {
     T003 [P] Format | pending | after T001
     T004 [US1] Create the model in src/models/user.py | pending | after T002 T003 | src/models/user.py
     T005 [P] [US1] Serve it | in_progress | after T004
-    no-check: 5 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 5 tasks have no check: they close as `claimed`, without proof
     ");
 }
 
@@ -159,7 +159,7 @@ fn subtasks_of_task_master_come_before_their_task() {
     2.2 Roof | pending | after 1 2.1
     3 Paint | blocked (cancelled in the list it comes from) | after 2.2
     shed:1 Dig | in_progress | after 
-    no-check: 6 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 6 tasks have no check: they close as `claimed`, without proof
     ");
 }
 
@@ -170,7 +170,7 @@ fn the_tags_of_gsd_are_tasks() {
     1 Make codes | pending | after  | src/code.rs src/lib.rs | `cargo test` exits with 0 | Six digits.
     2 Send them | pending | after  | verify: Look into the mail box
     3 Task 3 | pending | after  | type="checkpoint:human-verify"⏎what-built: A <b>mail</b>
-    no-check: 2 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 2 tasks have no check: they close as `claimed`, without proof
     "#);
 }
 
@@ -180,7 +180,7 @@ fn headings_that_are_called_tasks_are_tasks_and_boxes_say_when_they_are_done() {
     a breakdown into tasks: Hooks
     1.1 Loader | pending | after  | **Description**: Loads.⏎```ts⏎code();⏎```⏎**Acceptance Criteria**:⏎done when: It loads
     1.2 Runner | done | after 1.1
-    no-check: 2 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 2 tasks have no check: they close as `claimed`, without proof
     ");
 }
 
@@ -194,14 +194,14 @@ fn a_box_in_a_box_is_a_part_of_it() {
     1.2.2 by post | pending | after 
     1.3 Pay | blocked | after 
     1.4 Tell people | pending | after 
-    no-check: 6 tasks have no check: they close on the agent's word, as `claimed`
+    no-check: 6 tasks have no check: they close as `claimed`, without proof
     ");
 }
 
 #[test]
 fn what_is_no_list_is_named_with_its_place() {
     insta::assert_snapshot!(said("{\"name\": \"a package\"}", "package.json"), @r#"
-    package.json:1:1: error[unknown-format]: this is JSON, and no list of tasks that is known
+    package.json:1:1: error[unknown-format]: unknown format: JSON that is not a known task list
       |
     1 | {"name": "a package"}
       | ^
@@ -213,13 +213,13 @@ fn what_is_no_list_is_named_with_its_place() {
       |
     2 | <<<<<<< HEAD
       | ^
-      = help: every line is an issue: mend it, or export the issues again
+      = help: each line must be one issue in JSON: fix this line, or export the issues again
 
     issues.jsonl:3:1: error[missing-key]: an issue has no `id`
       |
     3 | {"title": "B"}
       | ^
-      = help: every issue of beads has one: `"id": "bd-1"`
+      = help: each issue in beads has an id: `"id": "bd-1"`
     "#);
 }
 
@@ -231,5 +231,5 @@ fn a_long_description_names_its_line() {
     let compiled = compile(&text, "x/issues.jsonl", &CompileOptions::default()).unwrap();
     let notes = compiled.plan.tasks[0].notes.clone().unwrap();
     assert_eq!(notes.chars().count(), 4_000);
-    assert!(notes.ends_with("é… (all of it: issues.jsonl:2)"));
+    assert!(notes.ends_with("é… (full text: issues.jsonl:2)"));
 }

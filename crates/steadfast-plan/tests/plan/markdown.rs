@@ -42,11 +42,11 @@ fn two_titles_under_one_id_are_one_task_and_that_is_said() {
     let text = "# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `make`\n- [ ] 1.1 Send codes\n";
     assert_eq!(plan(text).tasks.len(), 2);
     insta::assert_snapshot!(said(text, "SPEC.md"), @r"
-    SPEC.md:7:11: warning[other-title]: `1.1` was named before, as `Make codes`: both are one task
+    SPEC.md:7:11: warning[other-title]: `1.1` has two titles, this one and `Make codes`; they are read as one task
       |
     7 | - [ ] 1.1 Send codes
       |           ^^^^^^^^^^
-      = help: give it another id if they are two
+      = help: give this one another id if they are two tasks
     ");
 }
 

@@ -78,11 +78,11 @@ fn a_task_and_what_its_type_brought_along_are_one_unit() {
     );
     let units = units(&tasks).unwrap();
     insta::assert_snapshot!(lines(&units), @r"
-    1.0 (Decisions of One: what it is to reach, and what was decided for it): 1.0 |  | after 
+    1.0 (Decisions of One: its goal and the choices made): 1.0 |  | after 
     1.1 (page): 1.1a 1.1 1.1b | web/a.tsx | after 1.0
     1.2 (api): 1.2 1.2a | src/api.rs | after 1.1
     1.3 (plain): 1.3 | x | after 1.0
-    2.0 (Decisions of Two: what it is to reach, and what was decided for it): 2.0 |  | after 1.2 1.3
+    2.0 (Decisions of Two: its goal and the choices made): 2.0 |  | after 1.2 1.3
     2.1 (text): 2.1 2.1a | README.md | after 2.0
     ");
     assert_eq!(named(&units, &waves(&units)), ["1.0", "1.1 1.3", "1.2", "2.0", "2.1"]);
@@ -103,13 +103,13 @@ fn a_circle_is_refused_with_its_path() {
         main_task("3", &[], &["2"]),
         main_task("4", &[], &["3"]),
     ];
-    assert_eq!(units(&tasks).unwrap_err().to_string(), "these wait for each other: 2 → 4 → 3 → 2");
+    assert_eq!(units(&tasks).unwrap_err().to_string(), "circular dependency: 2 → 4 → 3 → 2");
 }
 
 #[test]
 fn a_circle_through_the_links_of_a_unit_is_one_too() {
     let tasks = [main_task("1", &[], &[]), task("1a", TaskKind::Post, &[], &["1", "2"]), main_task("2", &[], &["1"])];
-    assert_eq!(units(&tasks).unwrap_err().to_string(), "these wait for each other: 1 → 2 → 1");
+    assert_eq!(units(&tasks).unwrap_err().to_string(), "circular dependency: 1 → 2 → 1");
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! Code in a language of which nothing is known but that a name says what a call does.
+//! Code in an unknown language: only the name of a call says what it does.
 
 use std::collections::HashMap;
 
 use super::tokens::Token;
-use super::words::{CallEffect, deed, is_mode};
+use super::words::{CallEffect, effect_of, is_mode};
 use super::{is_path, script_of};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::walk::Walk;
 
-/// How far a text may stand before the method that is called on it.
+/// The maximum distance between a text and the method that is called on it, in tokens.
 const RECEIVER: usize = 6;
 
 impl Walk {
-    /// The paths that are written, by the names of the calls they stand in.
+    /// Finds written paths by the names of the calls that contain them.
     pub(super) fn loose(&mut self, tokens: &[Token], names: &HashMap<&str, &str>, arg: &Arg, via: &str) {
         let text = |token: &Token| match token {
             Token::Text(text) => Some(text.clone()),
@@ -24,7 +24,7 @@ impl Walk {
         let mut unresolved = false;
         for (at, token) in tokens.iter().enumerate() {
             let Token::Name(name) = token else {
-                // `new File("path").text = …`
+                // The form `new File("path").text = …`.
                 if let Token::Mark('=') = token
                     && let [.., Token::Text(path), Token::Mark(')'), Token::Mark('.'), Token::Name(_)] = &tokens[..at]
                     && !matches!(tokens.get(at + 1), Some(Token::Mark('=' | '~')))
@@ -33,10 +33,10 @@ impl Walk {
                 }
                 continue;
             };
-            let Some(deed) = deed_at(tokens, at, name) else { continue };
+            let Some(effect) = effect_at(tokens, at, name) else { continue };
             let inside = extent(tokens, at);
             let mut paths: Vec<String> = inside.iter().filter_map(text).collect();
-            match deed {
+            match effect {
                 CallEffect::Reads => {
                     read.extend(paths);
                     continue;
@@ -78,9 +78,9 @@ impl Walk {
                 }
                 CallEffect::Writes | CallEffect::Moves => paths.extend(receiver(&tokens[..at])),
             }
-            unresolved |= paths.is_empty() && deed != CallEffect::Copies;
+            unresolved |= paths.is_empty() && effect != CallEffect::Copies;
             for path in paths {
-                self.found(if deed == CallEffect::Moves { Op::Move } else { Op::Write }, &path, arg, via);
+                self.found(if effect == CallEffect::Moves { Op::Move } else { Op::Write }, &path, arg, via);
             }
         }
         if unresolved {
@@ -90,7 +90,7 @@ impl Walk {
         }
     }
 
-    /// A text that need not be a path counts where such a path is protected, and nowhere else.
+    /// Adds a text that may not be a path. It counts only if such a path is protected.
     fn found(&mut self, op: Op, text: &str, arg: &Arg, via: &str) {
         let target = Arg { text: text.trim_start_matches(['>', ' ']).to_owned(), span: arg.span.clone() };
         if is_path(text) {
@@ -101,18 +101,19 @@ impl Walk {
     }
 }
 
-/// What a name says, with the words beside it: `set print 'path'` of gnuplot, `(with-temp-file "path" …)` of Emacs.
-fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
+/// Returns the effect by a name and the words beside it: `set print 'path'` (gnuplot), `(with-temp-file "path" …)`
+/// (Emacs).
+fn effect_at(tokens: &[Token], at: usize, name: &str) -> Option<CallEffect> {
     let is = |at: Option<usize>, word: &str| matches!(at.and_then(|at| tokens.get(at)), Some(Token::Name(name)) if name == word);
     let writes = match name {
         "print" | "table" | "log" => is(at.checked_sub(1), "set"),
         "temp" => is(at.checked_sub(2), "with") && is(Some(at + 2), "file"),
         _ => false,
     };
-    if writes { Some(CallEffect::Writes) } else { deed(name) }
+    if writes { Some(CallEffect::Writes) } else { effect_of(name) }
 }
 
-/// What belongs to the call: its parentheses, or the rest of the statement it stands in.
+/// Returns the tokens of the call: its parentheses, or the rest of the statement.
 fn extent(tokens: &[Token], at: usize) -> &[Token] {
     let rest = &tokens[at + 1..];
     let is_call = matches!(rest.first(), Some(Token::Mark('(')));
@@ -133,7 +134,7 @@ fn extent(tokens: &[Token], at: usize) -> &[Token] {
     rest
 }
 
-/// The text that a method is called on: `"path".IO.unlink`.
+/// Returns the text that a method is called on: `"path".IO.unlink`.
 fn receiver(before: &[Token]) -> Option<String> {
     if !matches!(before.last(), Some(Token::Mark('.' | ':' | '>'))) {
         return None;

@@ -1,4 +1,4 @@
-//! Code as tokens, its texts resolved as far as they are written out.
+//! Splits code into tokens, and resolves texts as far as their parts are literal.
 
 use crate::text::ANY;
 
@@ -9,13 +9,13 @@ pub(super) enum Token {
     Mark(char),
 }
 
-/// What texts are resolved with.
+/// The values for resolving texts.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) home: &'a str,
-    /// The arguments behind the code.
+    /// The arguments after the code.
     pub(super) args: &'a [&'a str],
-    /// `q{…}` is a text.
+    /// The language has `q{…}` as a text.
     pub(super) bare: bool,
 }
 
@@ -69,11 +69,11 @@ fn split(code: &str, given: Given<'_>) -> Vec<Token> {
                 tokens.push(quoted.map_or(Token::Name(name), Token::Text));
                 continue;
             }
-            // A backslash and `n` between statements, as some write it in one line.
+            // A literal `\n` between statements: some scripts are written in one line like this.
             '\\' => {
                 chars.next_if_eq(&'n');
             }
-            // Between brackets a new line means nothing.
+            // Inside brackets a newline has no meaning.
             '\n' if depth <= 0 => tokens.push(Token::Mark('\n')),
             c if c.is_whitespace() => {}
             c => {
@@ -92,7 +92,7 @@ fn split(code: &str, given: Given<'_>) -> Vec<Token> {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// `q{…}`
+/// Reads `q{…}`.
 fn quote(chars: &mut Chars<'_>) -> Option<String> {
     let close = match chars.peek()? {
         '{' => '}',
@@ -106,7 +106,7 @@ fn quote(chars: &mut Chars<'_>) -> Option<String> {
     Some(chars.by_ref().take_while(|c| *c != close).collect())
 }
 
-/// What stands behind a backslash: `\x2f`, `\x{2f}`, `\u002f`, `\57`, or itself.
+/// Reads the rest of an escape: `\x2f`, `\x{2f}`, `\u002f`, `\57`, or the character itself.
 fn escaped(chars: &mut Chars<'_>, text: &mut String) {
     let Some(c) = chars.next() else { return };
     let (radix, most) = match c {
@@ -131,7 +131,7 @@ fn escaped(chars: &mut Chars<'_>, text: &mut String) {
     }
 }
 
-/// `~/…` and `$HOME/…` in a text.
+/// Resolves `~/…` and `$HOME/…` in a text.
 fn at_home(text: String, home: &str) -> String {
     let rest = ["~/", "$HOME/", "${HOME}/", "$env:HOME/", "%HOME%/", "#{ENV[HOME]}/", "#{Dir.home}/"]
         .iter()
@@ -162,14 +162,14 @@ fn is_place(name: &str) -> bool {
     ) || name.ends_with("env")
 }
 
-/// The home folder, arguments and joined paths, as texts.
+/// Resolves the home folder, arguments and joined paths to texts.
 fn placed(tokens: &[Token], given: Given<'_>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         at += 1;
         let Token::Name(name) = token else {
-            // `getenv("HOME")`, `ENV['HOME']`, `$ENV{HOME}` end here.
+            // The end of `getenv("HOME")`, `ENV['HOME']`, `$ENV{HOME}`.
             if matches!(token, Token::Text(text) if text == "HOME") && drop_chain(&mut out) {
                 at += usize::from(matches!(tokens.get(at), Some(Token::Mark(')' | ']' | '}'))));
                 out.push(Token::Text(given.home.to_owned()));
@@ -194,7 +194,7 @@ fn placed(tokens: &[Token], given: Given<'_>) -> Vec<Token> {
                 out.push(Token::Text(text.clone()));
             }
             ("argv" | "ARGV", [Token::Mark('['), Token::Name(number), Token::Mark(']'), ..]) => {
-                // Ruby and Perl leave the program's name out.
+                // In Ruby and Perl the arguments do not include the name of the program.
                 let first = usize::from(name == "argv");
                 let arg = number.parse::<usize>().ok().and_then(|n| given.args.get(n.checked_sub(first)?));
                 if let Some(arg) = arg {
@@ -221,7 +221,7 @@ fn placed(tokens: &[Token], given: Given<'_>) -> Vec<Token> {
     out
 }
 
-/// Removes `os.`, `process.env.`, `$ENV{`: what leads to the name that comes next.
+/// Removes the prefix of a name: `os.`, `process.env.`, `$ENV{`.
 fn drop_chain(out: &mut Vec<Token>) -> bool {
     const LEADS: &[&str] = &[
         "os",
@@ -263,7 +263,7 @@ fn drop_chain(out: &mut Vec<Token>) -> bool {
     dropped
 }
 
-/// The texts of a call that joins them, up to its parenthesis, and how many tokens that are.
+/// Joins the texts of a call up to its parenthesis; also returns the number of tokens.
 fn joined_path(tokens: &[Token]) -> Option<(String, usize)> {
     let mut parts: Vec<&str> = Vec::new();
     for (at, token) in tokens.iter().enumerate().take(32) {
@@ -277,7 +277,7 @@ fn joined_path(tokens: &[Token]) -> Option<(String, usize)> {
     None
 }
 
-/// Texts that an operator joins: `'a' + 'b'`, `"a" . "b"`, `"a" .. "b"`, `Path('a') / 'b'`.
+/// Joins texts with an operator between them: `'a' + 'b'`, `"a" . "b"`, `"a" .. "b"`, `Path('a') / 'b'`.
 fn join(tokens: &mut Vec<Token>) {
     if !tokens.windows(3).any(|window| matches!(window, [_, Token::Mark(_), Token::Text(_)])) {
         return;

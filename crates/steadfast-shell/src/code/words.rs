@@ -1,4 +1,4 @@
-//! What a call does, by the words in its name.
+//! Effects of calls, by the words in their names.
 
 use crate::data::{has, words_of};
 
@@ -13,7 +13,7 @@ static MODES: &[&str] = words_of!(TEXT, "modes");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEffect {
     Writes,
-    /// The last path is written.
+    /// Writes the last path.
     Copies,
     Moves,
     Opens,
@@ -22,8 +22,8 @@ pub(super) enum CallEffect {
     Reads,
 }
 
-/// `None`: nothing is known of it.
-pub(super) fn deed(name: &str) -> Option<CallEffect> {
+/// Returns the effect of a call. `None`: unknown.
+pub(super) fn effect_of(name: &str) -> Option<CallEffect> {
     let lower = name.to_ascii_lowercase();
     if matches!(lower.as_str(), "open" | "fopen" | "openfile" | "file_open" | "fileopen") {
         return Some(CallEffect::Opens);
@@ -38,31 +38,31 @@ pub(super) fn deed(name: &str) -> Option<CallEffect> {
         (SHELLS, CallEffect::Runs),
         (READS, CallEffect::Reads),
     ];
-    if let Some((_, deed)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
-        return Some(*deed);
+    if let Some((_, effect)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
+        return Some(*effect);
     }
     let mut found = None;
     for part in parts(name) {
         let part = lower[part].trim_end_matches(|c: char| c.is_ascii_digit());
-        match kinds.iter().find(|(kind, deed)| *deed != CallEffect::Runs && has(kind, part)) {
+        match kinds.iter().find(|(kind, effect)| *effect != CallEffect::Runs && has(kind, part)) {
             Some((_, CallEffect::Reads)) => found = found.or(Some(CallEffect::Reads)),
-            Some((_, deed)) if found != Some(CallEffect::Writes) => found = Some(*deed),
+            Some((_, effect)) if found != Some(CallEffect::Writes) => found = Some(*effect),
             _ => {}
         }
     }
-    // `file_set_contents`, `setText`.
+    // Names such as `file_set_contents`, `setText`.
     let is_content = |word: &str| matches!(word, "contents" | "content" | "text" | "bytes");
     let sets =
         parts(name).windows(2).any(|pair| &lower[pair[0].clone()] == "set" && is_content(&lower[pair[1].clone()]));
     if sets { Some(CallEffect::Writes) } else { found }
 }
 
-/// Whether a word beside a path says that it is opened for writing.
+/// Reports whether a word beside a path opens it for writing.
 pub(super) fn is_mode(word: &str) -> bool {
     has(MODES, &word.to_ascii_lowercase())
 }
 
-/// The places of the parts of a name: `writeLines`, `open_out`, `WriteAllText`.
+/// Returns the ranges of the words in a name: `writeLines`, `open_out`, `WriteAllText`.
 fn parts(name: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = name.as_bytes();
     let mut parts = Vec::new();
@@ -100,7 +100,7 @@ mod tests {
             ("sqrt", None),
             ("_", None),
         ] {
-            assert_eq!(deed(name), expected, "{name}");
+            assert_eq!(effect_of(name), expected, "{name}");
         }
     }
 }

@@ -7,11 +7,11 @@ use super::word::Place;
 use super::{Read, Stop};
 use crate::tree::{Command, Item, List, Part, Pipeline, Word};
 
-/// Builtins whose arguments may be assignments of arrays.
+/// Builtins whose arguments may be array assignments.
 const DECLARES: &[&str] = &["declare", "typeset", "local", "export", "readonly", "alias", "eval", "let"];
 
 impl Parser<'_> {
-    /// The whole text, or what stands before the line that cannot be read.
+    /// Reads the whole text, or the lines before one that cannot be read.
     pub(super) fn program(&mut self) -> (List, Option<Stop>) {
         let mut all = List::new();
         loop {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One line, and what belongs to it. `None`: the end of the text.
+    /// Reads a line and everything that belongs to it. `None`: the end of the text.
     fn line(&mut self) -> Read<Option<List>> {
         self.skip_newlines()?;
         if self.peek().is_none() {
@@ -57,14 +57,14 @@ impl Parser<'_> {
                 break;
             }
         }
-        // At the end of the text a heredoc has nothing to wait for.
+        // At the end of the text a heredoc has no body to wait for.
         if self.peek().is_none() {
             self.heredoc_bodies()?;
         }
         Ok(Some(list))
     }
 
-    /// Commands up to something that cannot begin one: the caller says whether it may stand there.
+    /// Reads commands up to a token that cannot begin one. The caller checks that token.
     pub(super) fn list(&mut self) -> Read<List> {
         let mut list = List::new();
         loop {
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A list with something in it.
+    /// Reads a list with at least one command.
     pub(super) fn filled_list(&mut self) -> Read<List> {
         let list = self.list()?;
         if list.is_empty() { Err(Stop::Syntax) } else { Ok(list) }
@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Pipelines between `&&` and `||`. Put together in one place, so that `&` behind them takes them all.
+    /// Reads pipelines joined by `&&` and `||`. They form one entry, so that a `&` after them covers all.
     fn and_or(&mut self, list: &mut List) -> Read<()> {
         let start = list.len();
         loop {
@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(Command::Simple { assigns, items, redirects })
     }
 
-    /// Behind `name`: `()` and a body.
+    /// After `name`: reads `()` and a body.
     fn function_behind(&mut self, name: &Word) -> Read<Command> {
         self.expect("(")?;
         self.skip_blanks();
@@ -222,7 +222,7 @@ impl Parser<'_> {
     }
 }
 
-/// What runs in the background changes neither folder nor variable here.
+/// Commands in the background change neither folder nor variables here.
 fn background(list: &mut List) {
     if let Some(last) = list.pop() {
         list.push(vec![Command::Subshell { body: vec![last], redirects: Vec::new() }]);
@@ -241,7 +241,7 @@ fn turns_extended_on(command: &Command) -> bool {
     matches!(words.as_slice(), ["shopt", options @ ..] if options.contains(&"-s") && options.contains(&"extglob"))
 }
 
-/// The name of a function or of a loop's variable.
+/// Returns the name of a function or of a loop variable.
 pub(super) fn text_of(word: &Word) -> String {
     word.parts
         .iter()

@@ -1,4 +1,4 @@
-//! Commands made of commands.
+//! Compound commands.
 
 use super::command::text_of;
 use super::cursor::Parser;
@@ -7,7 +7,7 @@ use super::{Read, Stop};
 use crate::tree::{Command, List, Part, Redirect, Word};
 
 impl Parser<'_> {
-    /// `None`: here begins a simple command.
+    /// Reads a compound command. `None`: a simple command begins here.
     pub(super) fn compound(&mut self) -> Read<Option<Command>> {
         let start = self.at;
         if self.peek() == Some(b'(') {
@@ -49,7 +49,7 @@ impl Parser<'_> {
                 if self.eat("(") {
                     self.skip_blanks();
                 }
-                // Without `()` a body in parentheses may follow the name.
+                // Without `()`, a body in parentheses may follow the name.
                 if !self.eat(")") {
                     self.at = before;
                 }
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(Command::Branch { words, parts, redirects })
     }
 
-    /// Behind `(`: `((…))`, or a subshell.
+    /// After `(`: reads `((…))` or a subshell.
     fn parenthesis(&mut self, start: usize) -> Read<Command> {
         if self.raw() == Some(b'(') {
             self.at += 1;
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Ok(body)
     }
 
-    /// `do … done`, or in braces.
+    /// Reads `do … done`, or a body in braces.
     fn loop_body(&mut self) -> Read<List> {
         if self.eat_keyword("{") {
             let body = self.filled_list()?;
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind `coproc`: a command, or a name and a compound command.
+    /// After `coproc`: reads a command, or a name and a compound command.
     fn coprocess(&mut self) -> Read<Command> {
         self.skip_blanks();
         let start = self.at;
@@ -213,7 +213,7 @@ fn is_opening(word: &str) -> bool {
     matches!(word, "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[")
 }
 
-/// Words that end something, and cannot be a command.
+/// Recognises words that end a construct and cannot be a command.
 fn is_reserved(word: &str) -> bool {
     matches!(word, "then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "in" | "!" | "]]")
 }

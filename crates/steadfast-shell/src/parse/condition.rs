@@ -6,7 +6,7 @@ use super::{Read, Stop};
 use crate::tree::Word;
 
 impl Parser<'_> {
-    /// Behind `[[`: the words that are expanded, up to `]]`.
+    /// After `[[`: reads the expanded words up to `]]`.
     pub(super) fn condition(&mut self) -> Read<Vec<Word>> {
         let mut words = Vec::new();
         self.any_of(&mut words)?;

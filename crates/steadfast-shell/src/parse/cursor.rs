@@ -1,4 +1,4 @@
-//! The position in the text, and what lies between tokens.
+//! The position in the text, and the skipping of blanks, comments and newlines.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,13 +15,14 @@ pub(super) struct Parser<'a> {
     /// Heredocs whose bodies come after the next newline.
     pub(super) pending: Vec<Pending>,
     pub(super) inside: Inside,
-    /// `shopt -s extglob` stood on a line before.
+    /// An earlier line turned on `shopt -s extglob`.
     pub(super) extended: Extended,
-    /// Where `((` was tried and is two parentheses. Kept, or nested ones would be read twice at every level.
+    /// Positions where `((` turned out to be two parentheses. Without this memory nested ones would be read twice per
+    /// level.
     pub(super) not_arithmetic: HashSet<usize>,
 }
 
-/// Whether a closing parenthesis ends what is read.
+/// Decides whether a closing parenthesis ends the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
     Script,
@@ -48,7 +49,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A parser of text that was taken out of this one's.
+    /// Creates a parser for text that was taken out of this one's text.
     pub(super) fn within<'b>(&self, text: &'b str, origin: Origin) -> Parser<'b> {
         Parser { origin, depth: self.depth, extended: self.extended, ..Parser::new(text) }
     }
@@ -63,12 +64,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Where the text from `start` to here stands in the command line.
+    /// Returns the range of the command line for the text from `start` to here.
     pub(super) fn span(&self, start: usize) -> Range<usize> {
         self.origin.place(start)..self.origin.place(self.at.max(start + 1) - 1) + usize::from(self.at > start)
     }
 
-    /// The next byte. A backslash before a newline is not there.
+    /// Returns the next byte. A backslash before a newline is skipped.
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while bytes[self.at..].starts_with(b"\\\n") {
@@ -77,7 +78,7 @@ impl<'a> Parser<'a> {
         bytes.get(self.at).copied()
     }
 
-    /// The byte behind the next one.
+    /// Returns the byte after the next one.
     pub(super) fn second(&self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         let mut at = self.at + 1;
@@ -87,7 +88,7 @@ impl<'a> Parser<'a> {
         bytes.get(at).copied()
     }
 
-    /// As it stands, quotes and backslashes apart.
+    /// Returns the next byte without skipping anything.
     pub(super) fn raw(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -108,7 +109,7 @@ impl<'a> Parser<'a> {
         if self.eat(wanted) { Ok(()) } else { Err(Stop::Syntax) }
     }
 
-    /// Blanks, and a comment up to the end of its line.
+    /// Skips blanks, and a comment up to the end of its line.
     pub(super) fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -118,7 +119,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A newline, and the bodies of the heredocs that waited for it.
+    /// Reads a newline, and the bodies of pending heredocs.
     pub(super) fn newline(&mut self) -> Read<bool> {
         if self.peek() != Some(b'\n') {
             return Ok(false);
@@ -136,7 +137,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The word at the cursor, if nothing in it is quoted or expanded.
+    /// Returns the word at the cursor if no part of it is quoted or expanded.
     pub(super) fn bare(&mut self) -> &'a str {
         self.peek();
         let rest = &self.text[self.at..];
@@ -163,7 +164,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// At these a bare word ends, or is none.
+/// Characters that end a bare word.
 const ENDS: [char; 15] = [' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>', '\'', '"', '`', '$', '\\'];
 
 pub(super) fn is_identifier(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Heredocs: the operator now, the body after the line.
+//! Heredocs: the operator first, the body after the line.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::word::Place;
 use super::{Read, Stop};
 use crate::tree::{Heredoc, Part};
 
-/// A heredoc that waits for its body.
+/// A heredoc whose body was not read yet.
 pub(super) struct Pending {
     heredoc: Rc<Heredoc>,
     delimiter: String,
@@ -21,19 +21,19 @@ pub(super) struct Pending {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tabs {
     Kept,
-    /// `<<-`.
+    /// The operator `<<-`.
     Cut,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expands {
     Yes,
-    /// The delimiter was quoted.
+    /// The delimiter is quoted.
     No,
 }
 
 impl Parser<'_> {
-    /// Behind `<<` or `<<-`.
+    /// Reads the delimiter after `<<` or `<<-`.
     pub(super) fn heredoc(&mut self, tabs: Tabs) -> Read<Rc<Heredoc>> {
         self.skip_blanks();
         let start = self.at;
@@ -45,11 +45,12 @@ impl Parser<'_> {
         Ok(heredoc)
     }
 
-    /// Behind a newline. A body that nothing ends goes to the end of the text: bash warns, and takes it.
+    /// Reads bodies after a newline. A body without its delimiter extends to the end of the text: bash warns and
+    /// accepts it.
     pub(super) fn heredoc_bodies(&mut self) -> Read<()> {
         for pending in std::mem::take(&mut self.pending) {
             let body = self.body(&pending)?;
-            // It is new: nobody has set it.
+            // The cell is new, so this cannot fail.
             let _ = pending.heredoc.body.set(body);
         }
         Ok(())
@@ -70,7 +71,7 @@ impl Parser<'_> {
                 if content == pending.delimiter {
                     break;
                 }
-                // `$(cat <<E … E)`: the parenthesis may stand on the line of the delimiter.
+                // In `$(cat <<E … E)` the closing parenthesis may be on the line of the delimiter.
                 if self.inside == Inside::Substitution
                     && content.strip_prefix(pending.delimiter.as_str()).is_some_and(|rest| rest.contains(')'))
                 {
@@ -90,7 +91,7 @@ impl Parser<'_> {
         let mut inner = self.within(&body.text, body.origin.clone());
         let parts = match inner.double_text(Quotes::Heredoc) {
             Err(Stop::TooDeep) => return Err(Stop::TooDeep),
-            // Bash finds out when it comes to it.
+            // Bash reports the error only when it runs the heredoc.
             Err(Stop::Syntax) => vec![Part::Unread],
             Ok(parts) => parts,
         };
@@ -99,7 +100,7 @@ impl Parser<'_> {
     }
 }
 
-/// The delimiter without its quotes. Nothing in it is expanded.
+/// Removes the quotes of a delimiter. It is never expanded.
 fn unquoted(raw: &str) -> (String, Expands) {
     let mut out = String::new();
     let mut quote = None;

@@ -1,12 +1,11 @@
-//! Where text comes from that is not in the command line as it stands: the inside of backticks, a heredoc without its
-//! tabs.
+//! Maps text that was derived from the command line back to it: the inside of backticks, a heredoc without its tabs.
 
-/// Stretches of text and where each began; without any, the text is the command line.
+/// Pieces of text and their positions in the command line. Without any, the text is the command line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origin(Vec<(usize, usize)>);
 
 impl Origin {
-    /// The byte of the command line at which this byte of the text stands.
+    /// Returns the position in the command line of a byte of the text.
     pub(super) fn place(&self, at: usize) -> usize {
         match self.0.partition_point(|(start, _)| *start <= at).checked_sub(1) {
             Some(found) => self.0[found].1 + (at - self.0[found].0),
@@ -15,7 +14,7 @@ impl Origin {
     }
 }
 
-/// A text that is put together from pieces of another.
+/// A text that is built from pieces of another.
 #[derive(Debug)]
 pub(super) struct Derived<'a> {
     pub(super) text: String,
@@ -28,7 +27,7 @@ impl<'a> Derived<'a> {
         Self { text: String::new(), origin: Origin::default(), from }
     }
 
-    /// `piece` stands at `at` in the other text.
+    /// Appends `piece`, which is at `at` in the other text.
     pub(super) fn push(&mut self, piece: &str, at: usize) {
         if !piece.is_empty() {
             self.origin.0.push((self.text.len(), self.from.place(at)));

@@ -7,7 +7,7 @@ use super::{Read, Stop};
 use crate::tree::{Case, Change, Index, Parameter, Part, Reach, Where};
 
 impl Parser<'_> {
-    /// Behind `${`. What bash would call a bad substitution when it runs is read to its end all the same.
+    /// Reads a parameter after `${`. A substitution that bash refuses only when it runs is still read to its end.
     pub(super) fn parameter(&mut self, quotes: Quotes) -> Read<Parameter> {
         let length = self.peek() == Some(b'#') && !matches!(self.second(), Some(b'}' | b':' | b'%' | b'/' | b'='));
         let indirect = self.peek() == Some(b'!') && self.second() != Some(b'}');
@@ -40,14 +40,14 @@ impl Parser<'_> {
         } else if is_name_byte(first) {
             rest.bytes().position(|b| !is_name_byte(b)).unwrap_or(rest.len())
         } else {
-            // `${$(…}`: a substitution where a name should be.
+            // `${$(…}`: a substitution in place of a name.
             usize::from(b"@*#?-!".contains(&first) || (first == b'$' && !matches!(self.second(), Some(b'(' | b'{'))))
         };
         self.at += end;
         rest[..end].to_owned()
     }
 
-    /// Behind `[`. A bracket that is not closed is found out when it runs.
+    /// Reads an index after `[`. Bash reports an unclosed bracket only when it runs.
     fn index(&mut self) -> Read<Index> {
         let parts = self.operand(b"]", Quotes::None)?;
         self.eat("]");
@@ -107,7 +107,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Up to `}`, or one of `stops`, neither consumed. The first brace ends it, however many were opened.
+    /// Reads up to `}` or one of `stops`, without consuming it. The first closing brace ends it, even after several
+    /// opening ones.
     fn operand(&mut self, stops: &[u8], quotes: Quotes) -> Read<Vec<Part>> {
         let mut parts = Buffer::default();
         loop {
@@ -125,7 +126,7 @@ impl Parser<'_> {
                 b'\'' => {
                     self.at += 1;
                     let text = self.single()?;
-                    // In double quotes they pair up, and stay.
+                    // In double quotes, single quotes come in pairs and are kept.
                     let text = if quotes == Quotes::None { text } else { format!("'{text}'") };
                     parts.push(Part::Quoted(text));
                 }
@@ -161,7 +162,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whatever is expanded in it.
+/// Returns the parts that are expanded.
 fn inner(change: Change) -> Vec<Part> {
     match change {
         Change::Nothing | Change::Length => Vec::new(),

@@ -1,4 +1,4 @@
-//! Quotes of every kind.
+//! All kinds of quotes.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,17 +9,17 @@ use super::{Read, Stop};
 use crate::text::ANY;
 use crate::tree::Part;
 
-/// Whether the text stands in double quotes, or in a heredoc that is expanded.
+/// The kind of quotes around a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
     None,
     Double,
-    /// A heredoc: as in double quotes, and `"` is a character.
+    /// In an expanded heredoc: as in double quotes, but `"` is a plain character.
     Heredoc,
 }
 
 impl Parser<'_> {
-    /// Behind `'`: up to the next one.
+    /// Reads up to the next `'`.
     pub(super) fn single(&mut self) -> Read<String> {
         let rest = &self.text[self.at..];
         let end = rest.find('\'').ok_or(Stop::Syntax)?;
@@ -27,7 +27,7 @@ impl Parser<'_> {
         Ok(rest[..end].to_owned())
     }
 
-    /// Behind `"`: up to the one that closes it.
+    /// Reads up to the closing `"`.
     pub(super) fn double(&mut self) -> Read<Vec<Part>> {
         let parts = self.double_text(Quotes::Double)?;
         if self.raw() == Some(b'"') {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What may stand in double quotes; ends before `"`, or at the end of the text.
+    /// Reads the contents of double quotes; stops before `"` or at the end of the text.
     pub(super) fn double_text(&mut self, quotes: Quotes) -> Read<Vec<Part>> {
         let mut parts = Buffer::default();
         while let Some(byte) = self.raw() {
@@ -71,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind a backslash without quotes: the character as it is. At the end of the text it is a backslash.
+    /// Returns the character after an unquoted backslash. At the end of the text it is the backslash.
     pub(super) fn escaped(&mut self) -> &str {
         match self.text[self.at..].chars().next() {
             Some(c) => {
@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind `$'`.
+    /// Reads the text after `$'`.
     pub(super) fn ansi_c(&mut self) -> Read<String> {
         let rest = &self.text[self.at..];
         let mut chars = rest.char_indices();
@@ -101,7 +101,7 @@ impl Parser<'_> {
     }
 }
 
-/// The character behind the next backslash; what stands before that is copied, and a backslash at the end.
+/// Returns the character after the next backslash. Copies the text before it, and a backslash at the end.
 pub(crate) fn next_escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<char> {
     out.extend(std::iter::from_fn(|| chars.next_if(|c| *c != '\\')));
     chars.next()?;
@@ -111,7 +111,7 @@ pub(crate) fn next_escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> 
     chars.next()
 }
 
-/// The number that goes on with at most so many digits.
+/// Reads up to `most` further digits of a number.
 pub(crate) fn digits(chars: &mut Peekable<Chars<'_>>, radix: u32, first: u32, most: u32) -> u32 {
     let mut code = first;
     for _ in 0..most {
@@ -122,7 +122,7 @@ pub(crate) fn digits(chars: &mut Peekable<Chars<'_>>, radix: u32, first: u32, mo
     code
 }
 
-/// The text that `$'…'` stands for. A NUL ends it.
+/// Returns the text of `$'…'`. A NUL byte ends it.
 fn ansi_c(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -154,7 +154,7 @@ fn ansi_c(text: &str) -> String {
         let code = digits(&mut chars, radix, first.unwrap_or(0), most - u32::from(radix == 8));
         match char::from_u32(code) {
             Some('\0') => break,
-            // Bytes above 127 are parts of a character that cannot be told one by one.
+            // Bytes above 127 are parts of a character and have no meaning alone.
             Some(c) if code < 128 || matches!(next, 'u' | 'U') => out.push(c),
             _ => out.push(ANY),
         }

@@ -7,7 +7,7 @@ use super::{Read, Stop};
 use crate::tree::{Redirect, Word};
 
 impl Parser<'_> {
-    /// `None`: here is none.
+    /// Reads a redirection. `None`: there is none here.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
         self.skip_blanks();
         let start = self.at;
@@ -48,7 +48,7 @@ impl Parser<'_> {
         Ok(redirects)
     }
 
-    /// `2>` and `{fd}>`: what stands right before the operator. Else the cursor stays.
+    /// Skips `2` of `2>` and `{fd}` of `{fd}>`. Otherwise the cursor stays.
     fn descriptor(&mut self) {
         let Some(first) = self.peek().filter(|b| b.is_ascii_digit() || *b == b'{') else { return };
         let start = self.at;
@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A file. `2` before another operator is no name of one.
+    /// Reads the file. A `2` before another operator is not a file name.
     fn target(&mut self) -> Read<Word> {
         self.skip_blanks();
         let start = self.at;

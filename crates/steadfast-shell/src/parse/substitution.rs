@@ -1,4 +1,4 @@
-//! What `$` and a backtick begin: commands, parameters, arithmetic.
+//! Expansions after `$` and backticks: commands, parameters, arithmetic.
 
 use super::cursor::{Inside, Parser, is_name_byte};
 use super::origin::Derived;
@@ -8,7 +8,7 @@ use super::{Read, Stop};
 use crate::tree::{Change, List, Parameter, Part};
 
 impl Parser<'_> {
-    /// At `$` or a backtick. A `$` that begins nothing is a character.
+    /// Reads an expansion at `$` or a backtick. A `$` that begins none is a plain character.
     pub(super) fn expansion(&mut self, quotes: Quotes, parts: &mut Buffer) -> Read<()> {
         if self.raw() == Some(b'`') {
             self.at += 1;
@@ -55,7 +55,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A name, one digit, or one of the special parameters.
+    /// Reads a name, one digit, or a special parameter.
     fn name(&mut self) -> String {
         let rest = &self.text[self.at..];
         let first = rest.as_bytes()[0];
@@ -68,24 +68,24 @@ impl Parser<'_> {
         rest[..end].to_owned()
     }
 
-    /// Behind `$(`, `<(` or `>(`: commands up to the `)`.
+    /// Reads commands after `$(`, `<(` or `>(`, up to `)`.
     pub(super) fn substitution(&mut self) -> Read<List> {
         self.deeper(|parser| {
-            // A newline in here is none to the heredocs of the line it stands in.
+            // A newline inside does not begin the bodies of heredocs from the outer line.
             let outer = std::mem::take(&mut parser.pending);
             let inside = std::mem::replace(&mut parser.inside, Inside::Substitution);
             let list = parser.list()?;
             parser.expect(")")?;
             parser.inside = inside;
-            // A heredoc that was opened in here and has had no newline yet waits with them.
+            // A heredoc opened inside without a newline after it stays pending with the outer ones.
             let inner = std::mem::replace(&mut parser.pending, outer);
             parser.pending.extend(inner);
             Ok(list)
         })
     }
 
-    /// Behind `$(` with another `(` to come: arithmetic, or a subshell in a substitution. Bash looks for the closing
-    /// parenthesis first and for the meaning later.
+    /// After `$((`: arithmetic, or a subshell in a substitution. Like bash it finds the closing parenthesis first and
+    /// decides afterwards.
     fn double_parenthesis(&mut self) -> Read<Part> {
         let start = self.at;
         let inner = self.deeper(|parser| parser.balanced(b'(', b')'))?;
@@ -104,7 +104,7 @@ impl Parser<'_> {
         Ok(Part::Unread)
     }
 
-    /// Behind a backtick. Bash reads what is inside only when it runs it.
+    /// Reads backticks. Bash parses their contents only when it runs them.
     fn backticks(&mut self, quotes: Quotes) -> Read<Part> {
         let bytes = self.text.as_bytes();
         let mut body = Derived::new(&self.origin);
@@ -137,7 +137,7 @@ impl Parser<'_> {
         Ok(part)
     }
 
-    /// Behind `((`: the expression, when `))` closes it. Else the cursor stays.
+    /// After `((`: reads the expression if `))` closes it. Otherwise the cursor stays.
     pub(super) fn arithmetic(&mut self) -> Read<Option<Vec<Part>>> {
         let start = self.at;
         if self.not_arithmetic.contains(&start) {
@@ -154,7 +154,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the first parenthesis is closed by the last.
+/// Reports whether the last parenthesis closes the first.
 fn is_wrapped(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return false };
     let mut open = 0usize;

@@ -5,19 +5,19 @@ use super::quote::Quotes;
 use super::{Read, Stop};
 use crate::tree::{Assign, Element, Mode, Part, Value, Word};
 
-/// Where a word stands decides what a parenthesis in it means.
+/// The place of a word, which decides the meaning of parentheses in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Argument,
-    /// The value of an assignment: `~` stands behind `:` too.
+    /// The value of an assignment, where `~` is also expanded after `:`.
     Value,
-    /// Right of `==` in `[[`: extended patterns.
+    /// To the right of `==` in `[[`: extended patterns.
     Pattern,
-    /// Right of `=~` in `[[`: parentheses and bars are its own.
+    /// To the right of `=~` in `[[`: parentheses and bars belong to the regex.
     Regex,
 }
 
-/// Parts, with neighbouring text put together.
+/// Parts of a word, with adjacent text merged.
 #[derive(Debug, Default)]
 pub(super) struct Buffer(Vec<Part>);
 
@@ -44,7 +44,7 @@ impl Buffer {
         self.0.is_empty()
     }
 
-    /// What was typed last, if it was not quoted.
+    /// Returns the last byte if it was not quoted.
     fn last_byte(&self) -> Option<u8> {
         match self.0.last() {
             Some(Part::Text(text)) => text.bytes().last(),
@@ -52,7 +52,7 @@ impl Buffer {
         }
     }
 
-    /// The `@` or `!` before the parenthesis of an extended pattern.
+    /// Removes the `@` or `!` before the parenthesis of an extended pattern.
     fn drop_operator(&mut self) {
         if let Some(Part::Text(text)) = self.0.last_mut() {
             text.pop();
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.word(place)?.ok_or(Stop::Syntax)
     }
 
-    /// Quotes, expansions and a run of ordinary text: what means the same wherever a word stands.
+    /// Reads quotes, expansions and plain text, which have the same meaning in every place.
     fn piece(&mut self, parts: &mut Buffer) -> Read<()> {
         match self.raw() {
             Some(b'\\') => {
@@ -141,7 +141,7 @@ impl Parser<'_> {
         place == Place::Regex || (extended && matches!(parts.last_byte(), Some(b'?' | b'*' | b'+' | b'@' | b'!')))
     }
 
-    /// Behind `(`: everything up to the `)` that closes it.
+    /// After `(`: reads up to the matching `)`.
     fn parenthesized(&mut self) -> Read<Vec<Part>> {
         let mut parts = Buffer::default();
         let mut open = 1;
@@ -177,7 +177,7 @@ impl Parser<'_> {
         parts.push(Part::Tilde(rest[..end].to_owned()));
     }
 
-    /// `name=…`, `name+=…`, `name[…]=…`, each with a word or `(…)` behind it.
+    /// Reads `name=…`, `name+=…`, `name[…]=…`, each with a word or `(…)` after it.
     pub(super) fn assign(&mut self) -> Read<Option<Assign>> {
         self.skip_blanks();
         let start = self.at;
@@ -210,13 +210,13 @@ impl Parser<'_> {
         Ok(Some(Assign { name: name.to_owned(), index, value, mode }))
     }
 
-    /// The word behind `=`, which may be empty.
+    /// Reads the word after `=`, which may be empty.
     fn value(&mut self) -> Read<Word> {
         let empty = Word { parts: Vec::new(), span: self.span(self.at) };
         if matches!(self.peek(), Some(b' ' | b'\t' | b'#')) && self.raw() != Some(b'#') {
             return Ok(empty);
         }
-        // Behind `=` a `#` begins no comment.
+        // After `=` a `#` does not begin a comment.
         if self.raw() == Some(b'#') {
             let start = self.at;
             self.at += 1;
@@ -228,7 +228,7 @@ impl Parser<'_> {
         Ok(self.word(Place::Value)?.unwrap_or(empty))
     }
 
-    /// The rest of a word, of which something was read: nothing when a blank follows.
+    /// Reads the rest of a word that was partly read: empty if a blank follows.
     fn word_behind(&mut self, place: Place) -> Read<Word> {
         match self.peek() {
             Some(b' ' | b'\t' | b'#') | None => Ok(Word { parts: Vec::new(), span: self.span(self.at) }),
@@ -236,7 +236,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind `(` of an array.
+    /// Reads an array after `(`.
     fn array(&mut self) -> Read<Vec<Element>> {
         let mut values = Vec::new();
         loop {
@@ -258,12 +258,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind `[`: up to the `]` that closes it, blanks and all.
+    /// After `[`: reads up to the matching `]`, including blanks.
     pub(super) fn bracketed(&mut self) -> Read<Vec<Part>> {
         self.balanced(b'[', b']')
     }
 
-    /// Up to the closing byte, quotes and expansions seen to.
+    /// Reads up to the closing byte, skipping quotes and expansions.
     pub(super) fn balanced(&mut self, opens: u8, closes: u8) -> Read<Vec<Part>> {
         let mut parts = Buffer::default();
         let mut open = 1;
@@ -275,7 +275,7 @@ impl Parser<'_> {
                     return Ok(parts.finish());
                 }
                 byte if byte == closes => open -= 1,
-                // In arithmetic bash does not look for the brace that closes this one.
+                // In arithmetic bash does not search for the matching brace.
                 b'$' if opens == b'(' && self.second() == Some(b'{') => {
                     let before = self.at;
                     match self.piece(&mut parts) {
@@ -303,7 +303,7 @@ impl Parser<'_> {
     }
 }
 
-/// Bytes at which a run of ordinary text ends.
+/// Reports whether a byte ends plain text.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,

@@ -1,5 +1,5 @@
-//! Which operand of a program that no table knows is written: told by a verb, by the program's own name, or by the shape
-//! of the line. What is found here is a guess, which counts where its path is protected and nowhere else.
+//! Guesses which operand of an unknown program is written: by a verb, by the program's name, or by the shape of the
+//! line. The result counts only if its path is protected.
 
 use super::{is_reader, says_input};
 use crate::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
@@ -24,7 +24,7 @@ const KEEPS: u8 = 8;
 const SETS: u8 = 16;
 const FETCHES: u8 = 32;
 const BUILDS: u8 = 64;
-/// Every verb with what it says, a bit each.
+/// Every verb with its meaning, one bit each.
 static VERBS: [(&str, u8); count_tagged(&LISTS)] = tagged(&LISTS);
 static CONVERTS: &[&str] = words_of!(TEXT, "converts");
 static FOLDERS: &[&str] = words_of!(TEXT, "folders");
@@ -33,10 +33,10 @@ static CLIENTS: &[&str] = words_of!(TEXT, "clients");
 static SCRIPTS: &[&str] = words_of!(TEXT, "scripts");
 static LOOKS: &[&str] = words_of!(TEXT, "looks");
 
-/// How many words before a verb are looked at: `vault operator raft snapshot save`.
+/// The number of words before a verb that are searched: `vault operator raft snapshot save`.
 const VERB_WITHIN: usize = 5;
 
-/// An argument that is no option.
+/// An argument that is not an option.
 #[derive(Clone, Copy)]
 struct Operand<'a> {
     at: usize,
@@ -46,7 +46,7 @@ struct Operand<'a> {
 }
 
 impl Walk {
-    /// The operands of a program that are written, as far as anything says so.
+    /// Finds the operands that an unknown program writes.
     pub(super) fn operands_by_shape(&mut self, args: &[Arg], name: &str) {
         if args.is_empty() || is_reader(name) {
             return;
@@ -80,7 +80,7 @@ fn operands(args: &[Arg]) -> Vec<Operand<'_>> {
     found
 }
 
-/// `safe-rm file`, `mkswap file`, `html2text in out`. Says what the words of the name say.
+/// Reads the program's name: `safe-rm file`, `mkswap file`, `html2text in out`. Returns the meaning of its words.
 fn by_name<'a>(name: &str, operands: &[Operand<'a>], found: &mut Vec<&'a Arg>) -> u8 {
     let bytes = name.as_bytes();
     let words = || name.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 1);
@@ -96,16 +96,16 @@ fn by_name<'a>(name: &str, operands: &[Operand<'a>], found: &mut Vec<&'a Arg>) -
     }
     if let [_, .., last] = operands {
         let is_between = |at: usize| bytes[at - 1].is_ascii_alphabetic() && bytes[at + 1].is_ascii_alphabetic();
-        let turns = (1..bytes.len().saturating_sub(1)).any(|at| bytes[at] == b'2' && is_between(at));
+        let converts = (1..bytes.len().saturating_sub(1)).any(|at| bytes[at] == b'2' && is_between(at));
         let makes = is_maker && !operands.iter().any(|operand| operand.follows_option);
-        if turns || makes || words().any(|word| has(CONVERTS, word)) {
+        if converts || makes || words().any(|word| has(CONVERTS, word)) {
             found.push(last.arg);
         }
     }
     said
 }
 
-/// `git bundle create file`, `adb pull a file`, `dasel put -f file`, `gh run download --dir folder`.
+/// Reads a verb: `git bundle create file`, `adb pull a file`, `dasel put -f file`, `gh run download --dir folder`.
 fn by_verb<'a>(name: &str, named: u8, args: &'a [Arg], operands: &[Operand<'a>], found: &mut Vec<&'a Arg>) {
     let mut verbs = 0;
     for (at, operand) in operands.iter().take(VERB_WITHIN).enumerate() {
@@ -127,13 +127,13 @@ fn by_verb<'a>(name: &str, named: u8, args: &'a [Arg], operands: &[Operand<'a>],
             found.push(last);
         }
         let mut behind = operands[at + 1..].iter().filter(|operand| !operand.follows_option).map(|operand| operand.arg);
-        // What is sent elsewhere is read, and what a client makes is elsewhere, but for what it saves.
+        // A file that is sent is only read. A client creates things elsewhere, except for files that it saves.
         let is_sent = || behind.clone().skip(1).any(|arg| arg.text.contains("://"));
         if new & MAKES != 0 && !is_sent() && (operand.arg.text == "save" || !is_client()) {
             found.extend(behind.next());
         }
     }
-    // `--build a file`: an option that is a verb, and two operands behind it.
+    // `--build a file`: an option as verb, and two operands after it.
     for (at, arg) in args.iter().enumerate() {
         let verb = arg.text.strip_prefix("--").map_or(0, verb_bits);
         if verb & (BRINGS | FETCHES | BUILDS) != 0
@@ -167,13 +167,13 @@ fn by_verb<'a>(name: &str, named: u8, args: &'a [Arg], operands: &[Operand<'a>],
     }
 }
 
-/// What a verb says, or the first word of one: `export-tar`.
+/// Returns the meaning of a verb, or of its first word: `export-tar`.
 fn verb_bits(text: &str) -> u8 {
     let first = text.split('-').next().unwrap_or_default();
     bits_of(&VERBS, if text.len() <= 32 && !text.contains(['/', '.']) { first } else { text })
 }
 
-/// `--gen-key`, `-genkeypair`, `--create`, `--init`.
+/// Recognises `--gen-key`, `-genkeypair`, `--create`, `--init`.
 fn is_making_option(text: &str) -> bool {
     let Some(name) = text.strip_prefix('-') else { return false };
     let name = name.trim_start_matches('-');
@@ -181,7 +181,7 @@ fn is_making_option(text: &str) -> bool {
     matches!(first, "create" | "init" | "new" | "generate" | "gen") || (name.starts_with("gen") && name.contains("key"))
 }
 
-/// `cf`, `-czf`, `rcs`: letters of an archiver that makes the next word.
+/// Reads the letters of an archiver that creates the next word: `cf`, `-czf`, `rcs`.
 fn by_key<'a>(args: &'a [Arg], found: &mut Vec<&'a Arg>) {
     let [first, second, ..] = args else { return };
     let letters = first.text.trim_start_matches('-');
@@ -196,8 +196,8 @@ fn by_key<'a>(args: &'a [Arg], found: &mut Vec<&'a Arg>) {
     }
 }
 
-/// `-i in.mp4 out`: what is read has an option of its own, so what has none is written. And two files of different kinds,
-/// where the program is none that looks at files: `cpp a.c a.i`.
+/// `-i in.mp4 out`: the input has its own option, so the other file is written. The same holds for two files of
+/// different kinds, unless the program only inspects files: `cpp a.c a.i`.
 fn by_input<'a>(name: &str, args: &'a [Arg], operands: &[Operand<'a>], found: &mut Vec<&'a Arg>) {
     let Some(last) = operands.last().filter(|operand| operand.at + 1 == args.len()) else { return };
     let is_input = |operand: &Operand<'_>| {
@@ -209,7 +209,7 @@ fn by_input<'a>(name: &str, args: &'a [Arg], operands: &[Operand<'a>], found: &m
         operands.iter().rev().filter(|operand| !operand.follows_option).map(|operand| operand.arg.text.as_str());
     let is_turned = match (free.next(), free.next(), free.next()) {
         (Some(_), Some(_), Some(verb)) if verb.contains(['.', '/']) || LOOKS.contains(&verb) => false,
-        (Some(to), Some(from), _) => turns(name, from, to),
+        (Some(to), Some(from), _) => converts(name, from, to),
         _ => false,
     };
     if !last.follows_option && (is_turned || operands.iter().any(is_input)) {
@@ -217,12 +217,12 @@ fn by_input<'a>(name: &str, args: &'a [Arg], operands: &[Operand<'a>], found: &m
     }
 }
 
-/// Whether a file is turned into another: their endings differ, they are in different places, and the program is none
-/// that looks at files. What comes from a folder for temporary files is brought in.
-fn turns(name: &str, from: &str, to: &str) -> bool {
+/// Reports whether a file is converted to another: their endings or folders differ, and the program does not only
+/// inspect files. A file from a folder for temporary files is moved into the work.
+fn converts(name: &str, from: &str, to: &str) -> bool {
     let looks = || LOOKS.iter().any(|word| name.contains(word));
     let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    // `host:/path`
+    // The form `host:/path`.
     let is_remote = |path: &str| {
         let host = path.split_once(":/").map_or("", |(host, _)| host);
         !host.is_empty()

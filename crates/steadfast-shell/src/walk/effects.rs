@@ -1,4 +1,4 @@
-//! Effects as the walk finds them: each once, with what is reached through a link that was made on the way.
+//! Collects effects, each once, including those through links that the line created.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ impl Walk {
         self.copy(op, None, target, via);
     }
 
-    /// An effect on `target`, which becomes what `source` is.
+    /// Adds an effect on `target`, which gets the content of `source`.
     pub(crate) fn copy(&mut self, op: Op, source: Option<&Arg>, target: &Arg, via: &str) {
         let path = match target.text.strip_prefix("~/") {
-            // In quotes, or for a program that goes home by itself.
+            // In quotes, or for a program that expands `~` itself.
             Some(rest) => resolve(&format!("{}/{rest}", self.context.home), &self.state.cwd),
             None => resolve(&target.text, &self.state.cwd),
         };
@@ -23,7 +23,7 @@ impl Walk {
             return;
         }
         let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
-        let effect = self.told(op, &path, via, certainty(&path), &target.span);
+        let effect = self.new_effect(op, &path, via, certainty(&path), &target.span);
         self.add(CommandEffect { copy_of, ..effect });
         let through: Vec<String> = self
             .links
@@ -38,7 +38,7 @@ impl Walk {
         }
     }
 
-    /// Where a path leads through a link that was made on the way.
+    /// Returns the target of a path through a link that the line created.
     pub(crate) fn through(&self, path: &str) -> Option<String> {
         self.links.iter().rev().find_map(|(link, target)| {
             let rest = path.strip_prefix(link.as_str())?;
@@ -46,40 +46,40 @@ impl Walk {
         })
     }
 
-    /// A path that is read from the text, and may be another.
+    /// Adds an effect on a path from the text that may be another one.
     pub(crate) fn possible(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, Certainty::Possible, span);
+        let effect = self.new_effect(op, path, via, Certainty::Possible, span);
         self.add(effect);
     }
 
     pub(crate) fn push(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, certainty(path), span);
+        let effect = self.new_effect(op, path, via, certainty(path), span);
         self.add(effect);
     }
 
-    /// What is found meanwhile counts where its path is protected, and nowhere else.
+    /// Marks effects found inside as guesses. They count only if their path is protected.
     pub(crate) fn guessing<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.guess, true);
-        let found = self.apart(walk);
+        let found = self.in_subshell(walk);
         self.guess = before;
         found
     }
 
-    /// A write that is a guess, by itself.
+    /// Adds a write that is a guess.
     pub(crate) fn guessed_write(&mut self, target: &Arg, via: &str) {
         let before = std::mem::replace(&mut self.guess, true);
         self.effect(Op::Write, target, via);
         self.guess = before;
     }
 
-    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> CommandEffect {
+    fn new_effect(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> CommandEffect {
         let op = if self.guess { Op::Unknown } else { op };
         let path = (path != ANY.to_string()).then(|| shown(path));
         CommandEffect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
     }
 
     fn add(&mut self, effect: CommandEffect) {
-        // A few are compared faster than they are hashed.
+        // A few effects are compared faster than hashed.
         const FEW: usize = 16;
         let is_new = if self.effects.len() < FEW {
             !self.effects.contains(&effect)

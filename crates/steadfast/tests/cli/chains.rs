@@ -16,7 +16,7 @@ fn a_decision_task_is_closed_by_what_stands_in_its_section() {
     ");
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.0"]), @r"
-    1.0 Decisions of Words: what it is to reach, and what was decided for it: done (observed: 1 decision in its section)
+    1.0 Decisions of Words: its goal and the choices made: done (observed: 1 decision in its section)
     1 of 13 tasks done, 12 open, 0 blocked. Next is 1.1 Greet people.
     ");
     // Another phase has a section of its own.

@@ -252,7 +252,7 @@ fn a_check_that_is_made_to_pass_is_no_evidence() {
 fn a_check_that_swallows_its_status_is_no_evidence() {
     let sandbox = with_check("false | tail -1");
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    1 Write it: done (claimed: `false | tail -1` ran; its exit status proves nothing: a pipe has the status of its last command, which reads and succeeds)
+    1 Write it: done (claimed: `false | tail -1` ran; its exit status proves nothing: a pipe has the exit status of its last command, which always succeeds here)
     1 of 1 tasks done, 0 open, 0 blocked.
     ");
     assert_eq!(task(&sandbox)["evidence"]["class"], "claimed");

@@ -93,11 +93,11 @@ fn a_session_is_held_from_the_stage_after_intent_to_the_gate() {
     held(&sandbox);
     insta::assert_snapshot!(said.join("\n"), @r"
     None
-    loop L: stage shape, criteria, must-nots and verification are not kept yet; next: `steadfast loop shape SPEC.md` keeps those of the spec. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 1 of 50)
+    loop L: stage shape, criteria, must-nots and verification are not recorded yet; next: `steadfast loop shape SPEC.md` records those of the spec. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 1 of 50)
     loop L: stage decompose, no plan is loaded; next: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 2 of 50)
-    2 of 2 tasks are open: 1.0 Decisions of Phase 1: Codes: what it is to reach, and what was decided for it; and 1 more. Next is 1.0. `steadfast task done 1.0` closes it when its check passes, `steadfast task block 1.0 --why REASON` sets it aside. (refusal 3 of 50)
+    2 of 2 tasks are open: 1.0 Decisions of Phase 1: Codes: its goal and the choices made; and 1 more. Next is 1.0. `steadfast task done 1.0` closes it when its check passes, `steadfast task block 1.0 --why REASON` sets it aside. (refusal 3 of 50)
     loop L: stage executing, 2 of 2 tasks are done; next: `steadfast loop advance review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 4 of 50)
-    loop L: stage review, the thorough review is to be made; next: `steadfast loop review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 5 of 50)
+    loop L: stage review, the thorough review has not run yet; next: `steadfast loop review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 5 of 50)
     ");
     assert_eq!(sandbox.refusal("other", "b"), None, "it is another session's");
     sandbox.ok(&["loop", "archive"]);
@@ -146,12 +146,12 @@ fn status_names_the_loop_and_resume_continues_it_in_a_session() {
     let sandbox = Sandbox::in_loop();
     sandbox.agent_ok("me", &["loop", "advance", "shape"]);
     // No plan yet, and yet it is no run's: a session began it.
-    insta::assert_snapshot!(sandbox.without_id(&sandbox.ok(&["resume", "--print"])), @r"claude -- 'Go on with the loop L: stage shape, criteria, must-nots and verification are not kept yet. Next: `steadfast loop shape SPEC.md` keeps those of the spec.'");
+    insta::assert_snapshot!(sandbox.without_id(&sandbox.ok(&["resume", "--print"])), @r"claude -- 'Go on with the loop L: stage shape, criteria, must-nots and verification are not recorded yet. Next: `steadfast loop shape SPEC.md` records those of the spec.'");
     sandbox.agent_ok("me", &["loop", "shape", "SPEC.md"]);
     sandbox.agent_ok("me", &["loop", "advance", "decompose"]);
     sandbox.agent_ok("me", &["plan", "load", "SPEC.md"]);
     sandbox.agent_ok("me", &["loop", "advance", "executing"]);
-    insta::assert_snapshot!(sandbox.without_id(&sandbox.ok(&["resume", "--print"])), @r#"claude -- 'Go on with the loop L and the plan "Codes": stage executing, 0 of 2 tasks are done. Next is 1.0 Decisions of Phase 1: Codes: what it is to reach, and what was decided for it.'"#);
+    insta::assert_snapshot!(sandbox.without_id(&sandbox.ok(&["resume", "--print"])), @r#"claude -- 'Go on with the loop L and the plan "Codes": stage executing, 0 of 2 tasks are done. Next is 1.0 Decisions of Phase 1: Codes: its goal and the choices made.'"#);
     sandbox.close_all();
     let status = sandbox.without_id(&sandbox.ok(&["status"]));
     let lines: Vec<&str> = status.lines().skip_while(|line| !line.starts_with("loop")).take(2).collect();

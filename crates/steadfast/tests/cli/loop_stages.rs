@@ -77,7 +77,7 @@ fn a_clear_sentence_begins_a_loop_and_says_what_earned_each_point() {
     let said = sandbox.without_loop_id(&sandbox.ok(&["loop", "start", SENTENCE]));
     insta::assert_snapshot!(said, @r#"
     loop L: Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Do not push to main. Done when `make check` exits 0.
-      2  outcome      says what somebody or the program does then: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
+      2  outcome      says what a user or the program does afterwards: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  scope        names a file, a folder or a route: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  constraints  forbids something: "Do not push to main."
       2  success      is an example with its result: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
@@ -110,15 +110,15 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     insta::assert_snapshot!(said, @r"
     error: the request is not clear enough: 0 of 10 points, at least 5 are required
 
-    hint: outcome: What can somebody do afterwards, or what does the program do, that is not so today?
+    hint: outcome: What can a user do afterwards, or what does the program do, that it does not do today?
 
-    hint: scope: Which files, folders or commands is it about, and what stays out?
+    hint: scope: Which files, folders or commands does it affect, and what is out of scope?
 
     hint: constraints: What must not happen or change on the way?
 
-    hint: success: By which numbers, examples or cases can somebody see that it is right?
+    hint: success: Which numbers, examples or cases show that the result is right?
 
-    hint: done: Which command or which list shows that it is finished?
+    hint: done: Which command or checklist shows that the work is finished?
 
     hint: add the answers to the request, and run `steadfast loop start TEXT` again
 
@@ -360,7 +360,7 @@ fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
     Stage: shape | Spec: 9/10 | Fit: 55
     Progress: 0/0 tasks | Wave: -
     Reviews: none
-    Next: `steadfast loop shape SPEC.md` keeps those of the spec
+    Next: `steadfast loop shape SPEC.md` records those of the spec
 
     [LOOP RESUME] Active loop detected
     Stage: decompose | Spec: 9/10 | Fit: 55
@@ -413,7 +413,7 @@ fn the_page_of_a_loop_follows_its_tasks() {
     **Status:** executing | Iteration 0 of 25 | Cost: $0.00 of $25.00
 
     ## ✅ Completed
-    - [x] 1.0: Decisions of Phase 1: Codes: what it is to reach, and what was decided for it
+    - [x] 1.0: Decisions of Phase 1: Codes: its goal and the choices made
 
     ## 🔄 In Progress
     - [ ] 1.1: Make codes
@@ -445,7 +445,7 @@ fn a_score_is_shown_anywhere_and_keeps_nothing() {
     assert_eq!([&shown["spec_score"], &shown["shape_chosen"]], [&json!(1), &json!("blocked")]);
     assert_eq!(
         shown["marks"][0],
-        json!({"dimension": "outcome", "points": 1, "rule": "says what is to be made or changed", "line": 1,
+        json!({"dimension": "outcome", "points": 1, "rule": "says what to build or change", "line": 1,
             "text": "I want a dark mode."})
     );
     assert_eq!(shown["missing"].as_array().unwrap().len(), 4);

@@ -120,8 +120,8 @@ fn warnings_and_what_has_no_check_are_said_when_it_is_loaded() {
     let output = sandbox.run(&["plan", "load", "SPEC.md"]);
     assert!(output.status.success());
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
-    warning: SPEC.md:5: `1.1` has no check: it closes on the agent's word, as `claimed`
-    warning: SPEC.md:7: the check of `1.2` says nothing: a pipe has the status of its last command, which reads and succeeds
+    warning: SPEC.md:5: `1.1` has no check: it closes as `claimed`, without proof
+    warning: SPEC.md:7: the check of `1.2` proves nothing: a pipe has the exit status of its last command, which always succeeds here
     `SPEC.md` was read as 2 tasks in 1 phase, 3 with generated ones
     1 task has no check: it closes on the agent's word, as `claimed`
     ");
@@ -205,21 +205,21 @@ fn a_plan_is_shown_with_its_phases_and_where_its_loops_are() {
     must hold: No new dependency
 
     Words
-      [x] 1.0      Decisions of Words: what it is to reach, and what was decided for it  (generated)
+      [x] 1.0      Decisions of Words: its goal and the choices made  (generated)
       [>] 1.1      Greet people  in progress
       [ ] 1.1a     Test: Greet people  (generated)  pending
       [ ] 1.2      Describe it  pending
       [ ] 1.2a     Verify that it is written: Describe it  (generated)  pending
 
     Page
-      [x] 2.0      Decisions of Page: what it is to reach, and what was decided for it  (generated)
+      [x] 2.0      Decisions of Page: its goal and the choices made  (generated)
       [ ] 2.1a     Run /frontend-design and /vercel-design-guidelines for: Draw the page  (generated)  pending
       [ ] 2.1      Draw the page  pending
       [ ] 2.1b     Look at it: Draw the page (page.html)  (generated)  pending
 
     Languages
       at it; 1 of 3 items completed, 1 failed
-      [x] 3.0      Decisions of Languages: what it is to reach, and what was decided for it  (generated)
+      [x] 3.0      Decisions of Languages: its goal and the choices made  (generated)
       [x] 3.1.1    Translate [de]
       [!] 3.2.1    Translate [fr]
       [ ] 3.3.1    Translate [it]  pending
@@ -312,7 +312,7 @@ fn a_decision_is_in_the_file_under_its_phase() {
     ## Current State
     Phase: Words
     Last completed: -
-    Next: 1.0 Decisions of Words: what it is to reach, and what was decided for it
+    Next: 1.0 Decisions of Words: its goal and the choices made
     0 of 13 tasks done, 0 blocked
     ");
     assert_eq!(sandbox.fails(&["decide", " ", "--why", "x"]).0, 64);
@@ -377,7 +377,7 @@ fn the_next_session_is_printed_and_only_for_a_human() {
     ");
     sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
     sandbox.ok(&["plan", "load", "SPEC.json"]);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @r#"claude -- "Go on with the plan \"Greet 'em\": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: what it is to reach, and what was decided for it.""#);
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @r#"claude -- "Go on with the plan \"Greet 'em\": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: its goal and the choices made.""#);
     // Without a human, as much is allowed as to an agent of a run.
     let headless = |host: &str| {
         let said = sandbox.ok(&["resume", "--print", "--host", host, "--headless"]);

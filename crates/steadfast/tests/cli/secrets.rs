@@ -145,7 +145,7 @@ fn of_a_plan_nothing_is_kept_but_the_command_that_is_run() {
     fs::write(sandbox.root().join("SPEC.md"), spec).unwrap();
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "--allow-empty", "-m", "One"]);
     let linted = told(&sandbox, &["spec", "lint", "SPEC.md"]);
-    assert!(linted.contains("warning[secret]: the check of `1.1` holds a secret"), "{linted}");
+    assert!(linted.contains("warning[secret]: the check of `1.1` contains a secret"), "{linted}");
     let mut shown = linted + &told(&sandbox, &["spec", "compile", "SPEC.md", "--json"]);
     shown += &told(&sandbox, &["plan", "load", "SPEC.md"]);
     shown += &told(&sandbox, &["task", "start", "1.0"]);

@@ -66,7 +66,7 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
     Greeting
 
     Phase 1: Words
-    + 1.0      Decisions of Phase 1: Words: what it is to reach, and what was decided for it
+    + 1.0      Decisions of Phase 1: Words: its goal and the choices made
                done when: its section of the decisions file is there
       1.1      Greet people
                done when: its files changed, and `cargo test` exits with 0 (1.1a)
@@ -88,11 +88,11 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
                after: 1.0
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
-    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes as `claimed`, without proof
        |
     18 | - [ ] 1.3 Tidy up
        |       ^^^
-       = help: give it a verification command, or the spec a `verification_commands.typecheck`
+       = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
     ");
 }
 
@@ -120,7 +120,7 @@ fn the_json_of_a_plan_has_the_keys_it_promises() {
     assert_eq!(brief("1.2a"), [json!("pre"), json!("ui"), json!(null), json!("skills"), json!(["1.1a"])]);
     assert_eq!(brief("1.2b"), [json!("post"), json!("ui"), json!(null), json!("artifact"), json!(["1.2"])]);
     assert_eq!(brief("1.3"), [json!("main"), json!(null), json!(null), json!(null), json!(["1.0"])]);
-    insta::assert_snapshot!(plan["warnings"], @r#"[{"code":"no-check","line":18,"message":"`1.3` has no check: it closes on the agent's word, as `claimed`"}]"#);
+    insta::assert_snapshot!(plan["warnings"], @r#"[{"code":"no-check","line":18,"message":"`1.3` has no check: it closes as `claimed`, without proof"}]"#);
 }
 
 #[test]
@@ -136,29 +136,29 @@ fn what_does_not_compile_has_no_plan_and_every_error_is_said() {
     assert_eq!(code, 1);
     insta::assert_snapshot!(said, @r"
     error: `SPEC.md` does not compile
-    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes as `claimed`, without proof
       |
     5 | - [ ] 1.1 Greet people
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes as `claimed`, without proof
       |
     6 | - [ ] 1.2 Greet others
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
+    SPEC.md:7:11: warning[unknown-type]: unknown task type `backnd`; the task is read without a type
       |
     7 |   - type: backnd
       |           ^^^^^^
-      = help: `backend` is one
+      = help: did you mean `backend`?
 
-    SPEC.md:8:17: error[unknown-dependency]: there is no `1.9` to wait for
+    SPEC.md:8:17: error[unknown-dependency]: unknown dependency `1.9`
       |
     8 |   - depends on: 1.9
       |                 ^^^
-      = help: `1.2` is there
+      = help: did you mean `1.2`?
 
     hint: each problem above names its fix
     ");
@@ -174,29 +174,29 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     let output = sandbox.run(&["spec", "lint", "SPEC.md"]);
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
-    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes as `claimed`, without proof
       |
     5 | - [ ] 1.1 Greet people
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes as `claimed`, without proof
       |
     6 | - [ ] 1.2 Greet others
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
+    SPEC.md:7:11: warning[unknown-type]: unknown task type `backnd`; the task is read without a type
       |
     7 |   - type: backnd
       |           ^^^^^^
-      = help: `backend` is one
+      = help: did you mean `backend`?
 
-    SPEC.md:8:17: error[unknown-dependency]: there is no `1.9` to wait for
+    SPEC.md:8:17: error[unknown-dependency]: unknown dependency `1.9`
       |
     8 |   - depends on: 1.9
       |                 ^^^
-      = help: `1.2` is there
+      = help: did you mean `1.2`?
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
     error: 1 error and 3 warnings in `SPEC.md`
@@ -205,11 +205,11 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     ");
     fs::write(sandbox.root().join("SPEC.md"), GREETING).unwrap();
     insta::assert_snapshot!(sandbox.ok(&["spec", "lint", "SPEC.md"]), @r"
-    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes as `claimed`, without proof
        |
     18 | - [ ] 1.3 Tidy up
        |       ^^^
-       = help: give it a verification command, or the spec a `verification_commands.typecheck`
+       = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
     SPEC.md: 3 tasks in 1 phase, 7 with generated ones
     ");
@@ -260,7 +260,7 @@ fn a_spec_is_read_from_standard_input() {
       |
     1 | 
       | ^
-      = help: write what is to be done: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`
+      = help: describe the work: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`
 
     hint: each problem above names its fix
     ");

@@ -61,7 +61,7 @@ fn lint_and_load_say_what_was_left_out_and_how_to_get_it() {
     for said in [linted, sandbox.without_paths(&loaded)] {
         for words in [
             "not installed: `/frontend-design`, `/vercel-design-guidelines`; `1.1a` is left out",
-            "put it into `.claude/skills/frontend-design/SKILL.md` (Codex: `.agents/skills`) or install its plugin",
+            "install it in `.claude/skills/frontend-design/SKILL.md` (Codex: `.agents/skills`) or as a plugin",
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
@@ -71,7 +71,7 @@ fn lint_and_load_say_what_was_left_out_and_how_to_get_it() {
     sandbox.install_skill("frontend-design");
     let linted = sandbox.ok(&["spec", "lint", "SPEC.md"]);
     assert!(
-        linted.contains("not installed: `/vercel-design-guidelines`; the tasks before ui work do not ask for it"),
+        linted.contains("not installed: `/vercel-design-guidelines`; the tasks before ui work do not mention it"),
         "{linted}"
     );
     let compiled = sandbox.ok(&["spec", "compile", "SPEC.md"]);

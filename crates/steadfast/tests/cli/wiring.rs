@@ -118,7 +118,7 @@ fn a_binary_in_a_build_folder_is_refused() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("build folder") && said.contains("cargo install --path crates/steadfast"), "{said}");
+    assert!(said.contains("build folder") && said.contains("cargo install --locked --path crates/steadfast"), "{said}");
 }
 
 #[test]

@@ -207,17 +207,17 @@ fn a_spec_that_is_not_in_order() {
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
     error: `SPEC.md` does not compile
-    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes as `claimed`, without proof
       |
     5 | - [ ] 1.1 Do it
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:6:17: error[unknown-dependency]: there is no `1.2` to wait for
+    SPEC.md:6:17: error[unknown-dependency]: unknown dependency `1.2`
       |
     6 |   - depends on: 1.2
       |                 ^^^
-      = help: `1.1` is there
+      = help: did you mean `1.1`?
 
     hint: each problem above names its fix
     ");

@@ -24,7 +24,7 @@ fn a_yes_signs_writes_and_opens() {
     must hold: The old endpoint stays.
 
     Phase 1: Codes
-      1.0      Decisions of Phase 1: Codes: what it is to reach, and what was decided for it  (generated)
+      1.0      Decisions of Phase 1: Codes: its goal and the choices made  (generated)
       1.1      Make and check codes
                files: src/code.rs
                check: test -f src/code.rs

@@ -173,7 +173,9 @@ fn what_changed_in_a_large_folder_is_told_by_commands_and_put_back_by_fix() {
     let approved = sandbox.run(&["plan", "approve", "--yes"]);
     let said = String::from_utf8_lossy(&approved.stderr).into_owned();
     assert!(
-        said.contains("note: while the plan gate is closed, `many/219` was changed; a yes does not undo that"),
+        said.contains(
+            "note: while the plan gate is closed, `many/219` was changed; approving the plan does not undo this"
+        ),
         "{said}"
     );
 }

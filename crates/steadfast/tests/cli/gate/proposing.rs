@@ -41,7 +41,7 @@ fn the_draft_is_shown_as_it_would_be_built() {
     must hold: The old endpoint stays.
 
     Phase 1: Codes
-      1.0      Decisions of Phase 1: Codes: what it is to reach, and what was decided for it  (generated)
+      1.0      Decisions of Phase 1: Codes: its goal and the choices made  (generated)
       1.1      Make and check codes
                files: src/code.rs
                check: test -f src/code.rs
@@ -87,23 +87,23 @@ fn what_does_not_compile_is_no_draft_and_every_error_is_said() {
     assert_eq!(code, 1);
     insta::assert_snapshot!(plain(&said), @r"
     error: `SPEC.md` does not compile
-    SPEC.md:6:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+    SPEC.md:6:7: warning[no-check]: `1.1` has no check: it closes as `claimed`, without proof
       |
     6 | - [ ] 1.1 Two
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+      = help: add a verification command to the task, or `verification_commands.typecheck` to the spec
 
-    SPEC.md:6:11: warning[other-title]: `1.1` was named before, as `One`: both are one task
+    SPEC.md:6:11: warning[other-title]: `1.1` has two titles, this one and `One`; they are read as one task
       |
     6 | - [ ] 1.1 Two
       |           ^^^
-      = help: give it another id if they are two
+      = help: give this one another id if they are two tasks
 
-    SPEC.md:7:17: error[unknown-dependency]: there is no `9.9` to wait for
+    SPEC.md:7:17: error[unknown-dependency]: unknown dependency `9.9`
       |
     7 |   - depends on: 9.9
       |                 ^^^
-      = help: name the id of a task or of a phase of this spec
+      = help: write the id of a task or a phase in this spec
 
     hint: each problem above names its fix
     ");

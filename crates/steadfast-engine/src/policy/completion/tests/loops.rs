@@ -10,7 +10,7 @@ const NEEDS_USER: &str = "Which key is it?\n<promise>BLOCKED - NEEDS USER</promi
 fn view(stage: Stage, session: Option<&str>) -> LoopView {
     let (standing, next) = match stage {
         Stage::Executing => ("2 of 2 tasks are done", "`steadfast loop advance review`"),
-        Stage::Review => ("the thorough review is to be made", "`steadfast loop review`"),
+        Stage::Review => ("the thorough review has not run yet", "`steadfast loop review`"),
         _ => ("no plan is loaded", "`steadfast loop next`"),
     };
     LoopView {
