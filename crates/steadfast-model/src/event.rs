@@ -67,6 +67,17 @@ impl Event {
         self
     }
 
+    /// Returns whether a stored event has only the start of its command or prompt.
+    pub fn is_shortened(&self) -> bool {
+        let text = match &self.kind {
+            EventKind::Prompt { text, .. } => text,
+            EventKind::PreTool(call) | EventKind::Permission(call) => shell_command(&call.action),
+            EventKind::PostTool(result) => shell_command(&result.call.action),
+            _ => return false,
+        };
+        self.abridged && text.ends_with(MORE) && text.len() + MORE.len() > Self::STORED
+    }
+
     /// Returns an event of the main thread without further circumstances, as commands send them.
     pub fn plain(session: SessionId, host: Host, cwd: impl Into<String>, at: Millis, kind: EventKind) -> Self {
         Self {
@@ -90,13 +101,19 @@ impl Event {
     }
 }
 
+/// The end of a shortened text.
+const MORE: &str = "…";
+
+fn shell_command(action: &Action) -> &str {
+    if let Action::Shell { command, .. } = action { command } else { "" }
+}
+
 fn shorten_command(action: &mut Action) -> bool {
     if let Action::Shell { command, .. } = action { shorten(command) } else { false }
 }
 
 /// Returns true if the text was longer than the limit and was cut.
 fn shorten(text: &mut String) -> bool {
-    const MORE: &str = "…";
     let is_long = text.len() > Event::STORED;
     if is_long {
         text.truncate(text.floor_char_boundary(Event::STORED - MORE.len()));
@@ -382,5 +399,23 @@ impl EventKind {
             Self::ItemCompleted(_) => "TaskCompleted",
             Self::Forged(_) => "forged",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_event_shows_that_its_prompt_lacks_the_end() {
+        let stored = |length: usize| {
+            let kind = EventKind::Prompt { text: "ä".repeat(length / 2), origin: PromptOrigin::Human, typed: true };
+            Event::plain(SessionId::new("me"), Host::Claude, "/repo", Millis(0), kind).stored()
+        };
+        assert_eq!(
+            [100, Event::STORED, Event::STORED + 2].map(|length| stored(length).is_shortened()),
+            [false, false, true]
+        );
+        assert_eq!(stored(Event::STORED + 2).stored(), stored(Event::STORED + 2));
     }
 }

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(said["findings"][0]["line"], 5);
         assert_eq!((said["findings"][0]["severity"].as_str(), said["score"].as_u64()), (Some("BLOCKER"), Some(8)));
         assert_eq!(review_of("x", "")["findings"], json!([]));
-        assert_eq!(review_of("x [sim:blocker once]", "An earlier round blocked it")["findings"], json!([]));
+        assert_eq!(review_of("x [sim:blocker once]", "An earlier round found these blockers")["findings"], json!([]));
     }
 
     #[test]

@@ -48,6 +48,8 @@ fn check_lock(place: &Place, run: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_testkit::wait_for;
+
     use super::*;
 
     #[test]
@@ -62,8 +64,9 @@ mod tests {
         assert!(lock_loop(&place, &one).unwrap().is_none());
         assert!(lock_loop(&place, &other).unwrap().is_some());
         drop((following, looping));
-        assert!(lock_following(&place, Duration::ZERO).unwrap().is_some());
-        assert!(lock_loop(&place, &one).unwrap().is_some());
+        // A process that another test is starting may have a lock open until it runs its program.
+        assert!(lock_following(&place, Duration::from_secs(20)).unwrap().is_some());
+        wait_for("the lock of the loop", || lock_loop(&place, &one).unwrap().ok_or_else(|| "locked".to_owned()));
     }
 
     #[test]
@@ -75,7 +78,9 @@ mod tests {
         assert!(is_check_running(&place, "one") && !is_check_running(&place, "two"));
         assert!(lock_check(&place, "one").is_err());
         drop(lock);
-        assert!(!is_check_running(&place, "one"));
+        wait_for("the end of the check", || {
+            (!is_check_running(&place, "one")).then_some(()).ok_or_else(|| "running".to_owned())
+        });
         forget_check(&place, "one");
         assert!(!is_check_running(&place, "one"));
     }

@@ -9,7 +9,7 @@ pub enum LoopError {
     None,
     #[error("the loop is at stage `{}`, and `{}` does not follow it", from.as_str(), to.as_str())]
     OutOfOrder { from: Stage, to: Stage },
-    #[error("the request is not clear enough: it scores {score} of 10, and a loop requires at least 5")]
+    #[error("the request is not clear enough: {score} of 10 points, at least 5 are required")]
     Unclear { score: u8 },
     #[error("the loop has no shape: the expected result is not described yet")]
     NoShape,

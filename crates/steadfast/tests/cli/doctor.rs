@@ -244,7 +244,7 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     hint: `steadfast init` writes its current path; or put the program back where it was
     ");
     std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
-    assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
+    assert!(found(&sandbox, "binary-moved").contains("starts, leads to `/nowhere/steadfast`, which does not exist"));
     assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: set up."));
     assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
     assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already set up, nothing to change"));
@@ -278,7 +278,7 @@ fn a_program_that_cannot_be_executed() {
     rewire(&sandbox, file.to_str().unwrap());
     assert!(
         found(&sandbox, "binary-moved")
-            .contains("/home/steadfast`, which `/repo/.claude/settings.local.json` names, cannot be executed")
+            .contains("/home/steadfast`, which `/repo/.claude/settings.local.json` starts, cannot be executed")
     );
 }
 

@@ -201,7 +201,7 @@ fn at_a_terminal_the_questions_of_an_unclear_request_are_asked() {
     let sandbox = Sandbox::new();
     let (code, said) = sandbox.at_terminal("loop start 'Make the app faster.'", "> ", answers);
     assert_eq!(code, 0, "{said}");
-    let asked = ["outcome: What", "scope: Which", "constraints: What", "success: By which", "done: Which"];
+    let asked = ["outcome: What", "scope: Which", "constraints: What", "success: Which", "done: Which"];
     assert!(asked.iter().all(|question| said.contains(question)), "{said}");
     let looped = sandbox.unfinished();
     assert!(!looped.is_unclear() && looped.request.contains("- no new dependency"), "{}", looped.request);

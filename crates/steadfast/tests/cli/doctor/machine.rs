@@ -80,7 +80,7 @@ fn what_cannot_be_mended_is_said_with_the_reason() {
     fs::set_permissions(sandbox.place().state, fs::Permissions::from_mode(0o755)).unwrap();
     let Some(output) = sandbox.elsewhere(READ_ONLY, &["doctor", "--fix", "--json"]) else { return };
     insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @"not fixed state-permissions: cannot change `/repo/.git/steadfast`: Read-only file system (os error 30)");
-    assert!(of_code(&read(&sandbox, &output), "state-permissions").starts_with("warning: others may enter"));
+    assert!(of_code(&read(&sandbox, &output), "state-permissions").starts_with("warning: other users may enter"));
 }
 
 #[test]

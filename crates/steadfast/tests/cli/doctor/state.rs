@@ -60,7 +60,7 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
         said.replace(&said[from..from + 13], "list-<hash>")
     };
     insta::assert_snapshot!(name(found(&sandbox, "slice-stale")), @r"
-    warning: 1 slice of a plan says from the ledger: `/repo/.git/steadfast/plans/list-<hash>.slice`
+    warning: 1 slice of a plan differs from the ledger: `/repo/.git/steadfast/plans/list-<hash>.slice`
     hint: the stop gate reads slices when it cannot read the ledger; `steadfast doctor --fix` writes them again
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
@@ -75,7 +75,7 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
     assert!(!codes(&sandbox).contains(&"slice-stale".to_owned()));
     fs::copy(sandbox.place().state.join("hook.log"), plans.join("gone.slice")).unwrap();
     fs::write(plans.join("gone-too.slice"), "").unwrap();
-    assert!(found(&sandbox, "slice-stale").starts_with("warning: 2 slices of a plan say something else"));
+    assert!(found(&sandbox, "slice-stale").starts_with("warning: 2 slices of a plan differ from the ledger"));
 }
 
 #[test]

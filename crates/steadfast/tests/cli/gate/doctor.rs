@@ -41,7 +41,7 @@ fn what_an_agents_process_changed_is_put_back_by_fix_and_kept() {
     warning: while the plan gate is closed, `PLAN.md` was created
     hint: a program that an agent started may have changed it; `steadfast doctor --fix` restores it and keeps a copy of the current content
     ");
-    assert!(fixed(&sandbox).contains("fixed seal-broken: 1 file put back"));
+    assert!(fixed(&sandbox).contains("fixed seal-broken: 1 file restored"));
     assert!(!sandbox.root().join("PLAN.md").exists());
     let kept = kept_aside(&sandbox.place());
     assert_eq!(kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>(), ["intruder\n"]);
@@ -81,7 +81,7 @@ fn a_marker_that_was_taken_away_is_found() {
     assert!(sandbox.as_agent("other", &["plan", "lock"]).status.success());
     sandbox.unmark();
     let said = found(&sandbox, "gate-unmarked").unwrap();
-    assert!(said.starts_with("warning: the marker of 2 closed gates was taken away;"), "{said}");
+    assert!(said.starts_with("warning: the marker of 2 closed gates was removed;"), "{said}");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn what_changed_in_a_large_folder_is_told_by_commands_and_put_back_by_fix() {
                 and 13 more";
     assert!(found(&sandbox, "seal-broken").unwrap().contains(told));
     assert!(sandbox.ok(&["plan", "status"]).contains(told));
-    assert!(fixed(&sandbox).contains("fixed seal-broken: 40 files put back"));
+    assert!(fixed(&sandbox).contains("fixed seal-broken: 40 files restored"));
     assert_eq!(found(&sandbox, "seal-broken"), None);
     assert_eq!(fs::read_to_string(sandbox.root().join("many/219")).unwrap(), "sealed");
     assert_eq!(kept_aside(&sandbox.place()).len(), 40);

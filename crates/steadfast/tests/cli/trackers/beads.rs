@@ -86,7 +86,7 @@ fn what_happens_there_happens_here_and_is_said_in_a_line_each() {
     assert_eq!(
         there,
         [
-            "epic bd-1 of beads: bd-1.3 is gone: Work of bd-1.3",
+            "epic bd-1 of beads: bd-1.3 was removed: Work of bd-1.3",
             "epic bd-1 of beads: bd-1.1 was closed there: Work of bd-1.1",
             "epic bd-1 of beads: bd-1.2 was renamed: Another title",
             "epic bd-1 of beads: bd-1.4 is new: Work of bd-1.4",

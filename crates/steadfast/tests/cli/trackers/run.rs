@@ -106,10 +106,8 @@ fn an_issue_that_a_run_has_done_on_a_claim_stays_in_progress_there_and_is_not_ha
     assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["in_progress", "closed"], "{report}");
     let told = beads.writes();
     let noted = told.iter().find(|call| call.contains("--append-notes")).unwrap();
-    let (told, look) = (
-        "--append-notes=steadfast: an agent says that it is done, but no check confirms it",
-        "Look at a.txt on branch",
-    );
+    let (told, look) =
+        ("--append-notes=steadfast: an agent says that it is done, but no check confirms it", "Review a.txt on branch");
     assert!(noted.contains(told) && noted.contains(&format!("{look} steadfast/r-")), "{noted}");
 
     // The run waits for a human; whatever becomes of it, the issue is not handed out again.
