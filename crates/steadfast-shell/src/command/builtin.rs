@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::output::{base64, echo, printf};
+use super::output::{base64, echo, printf};
 use crate::text::{ANY, STAR, base_name, is_anything, is_known, resolve};
 use crate::tree::Mode;
 use crate::walk::Walk;

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use crate::code::Family;
-use crate::data::{before_bar, count_lines, count_words, cut, is_less, lines};
 use crate::effect::Op;
 use crate::expand::Arg;
+use crate::table::data::{before_bar, count_lines, count_words, cut, is_less, lines};
 use crate::text::{is_known, resolve};
 use crate::walk::Walk;
 

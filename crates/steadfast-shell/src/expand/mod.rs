@@ -1,9 +1,12 @@
 //! Expands words to fields: quotes, variables, braces and substitutions, before a command gets them.
 
+mod braces;
+mod parameter;
+
 use std::ops::Range;
 
-use crate::braces::braces;
 use crate::effect::Op;
+use crate::expand::braces::braces;
 use crate::text::{ANY, SPLIT, STAR, mark_globs, settle_brackets};
 use crate::tree::{Heredoc, Part, Word};
 use crate::walk::Walk;

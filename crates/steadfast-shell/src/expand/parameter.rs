@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::expand::{Quotes, push_value};
+use super::{Quotes, push_value};
 use crate::text::{ANY, ONE, SPLIT, STAR, is_known};
 use crate::tree::{Case, Change, Index, Mode, Parameter, Part, Reach, Where};
 use crate::walk::Walk;

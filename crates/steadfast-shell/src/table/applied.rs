@@ -1,9 +1,9 @@
 //! Applies a row of the table to the arguments of a command.
 
+use super::{Sorted, Which, row_of};
+use crate::command::interpreter::{Kind, interpreter};
 use crate::effect::{Certainty, Op};
 use crate::expand::Arg;
-use crate::interpreter::{Kind, interpreter};
-use crate::table::{Sorted, Which, row_of};
 use crate::text::{ANY, base_name, is_anything, resolve};
 use crate::unknown::Described;
 use crate::walk::{MAX_LINKS, NO_STDIN, Walk};

@@ -177,8 +177,8 @@ pub(crate) fn has(words: &[&str], word: &str) -> bool {
 /// Returns the sorted words of a kind in a file: `kind | word word`.
 macro_rules! words_of {
     ($text:expr, $kind:literal) => {{
-        const LINE: &str = $crate::data::line_of($text, $kind);
-        static WORDS: [&str; $crate::data::count_words(LINE)] = $crate::data::words(LINE);
+        const LINE: &str = $crate::table::data::line_of($text, $kind);
+        static WORDS: [&str; $crate::table::data::count_words(LINE)] = $crate::table::data::words(LINE);
         &WORDS
     }};
 }

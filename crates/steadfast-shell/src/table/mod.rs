@@ -1,10 +1,13 @@
 //! The table of commands: the meaning of each command's arguments.
 
+mod applied;
+pub(crate) mod data;
+
 use std::sync::OnceLock;
 
-use crate::data::{before_bar, behind_bar, count_lines, is_less, lines};
 use crate::effect::Op;
 use crate::expand::Arg;
+use crate::table::data::{before_bar, behind_bar, count_lines, is_less, lines};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
