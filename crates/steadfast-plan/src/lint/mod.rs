@@ -1,17 +1,19 @@
 //! Problems of a spec other than syntax.
 
+pub(crate) mod exit_status;
+
 use std::collections::BTreeSet;
 
 use steadfast_model::{StatedCheck, TaskType};
 
 use crate::CompileOptions;
-use crate::commands::Commands;
+use crate::draft::commands::Commands;
+use crate::draft::labels::task_type;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::exit_status::{is_void, swallowed};
 use crate::graph::{Graph, Stage};
-use crate::labels::task_type;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
+use exit_status::{is_void, swallowed};
 
 /// Limits of the ledger, in characters.
 const ID: usize = 90;

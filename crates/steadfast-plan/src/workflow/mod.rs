@@ -1,5 +1,9 @@
 //! Views of a loop for people and other programs: `workflow-state.json`, the text for a new session, the next step.
 
+pub(crate) mod card;
+pub(crate) mod fit;
+pub(crate) mod shape;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use steadfast_model::{Counts, Loop, LoopView, OwnerEnd, Review, ReviewKind, Stage, Status, Task};

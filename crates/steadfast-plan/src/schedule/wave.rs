@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use steadfast_model::TaskId;
 
-use crate::file_overlap::FileSet;
-use crate::unit::{Unit, UnitState};
+use super::file_overlap::FileSet;
+use super::unit::{Unit, UnitState};
 
 /// Returns the ready units, in order, whose files overlap neither with each other nor with those of a running unit. A
 /// unit without files overlaps with no other.

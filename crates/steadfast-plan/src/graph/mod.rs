@@ -1,14 +1,15 @@
 //! A draft as a graph: loops unrolled, ids and dependencies resolved.
 
+pub(crate) mod expand;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use steadfast_model::{TaskId, TaskType};
 
+use crate::draft::labels::task_type;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::ids::natural_order;
-use crate::ids::{listed, nearest};
-use crate::labels::task_type;
+use crate::ids::{listed, natural_order, nearest};
 use crate::problem::{Code, Findings};
 
 /// The maximum number of tasks that a ledger is designed for.

@@ -1,3 +1,7 @@
+pub(crate) mod commands;
+pub(crate) mod estimate;
+pub(crate) mod labels;
+
 use std::ops::Range;
 
 use steadfast_model::Status;

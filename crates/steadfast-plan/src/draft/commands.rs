@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::draft::{Draft, Span, Text};
+use super::{Draft, Span, Text};
 use crate::ids::nearest;
 use crate::problem::{Code, Findings};
 

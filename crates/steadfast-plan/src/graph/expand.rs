@@ -6,11 +6,10 @@ use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskId,
 
 use steadfast_text::truncate;
 
+use super::{Graph, Node, Stage};
 use crate::CompileOptions;
-use crate::commands::Commands;
-use crate::draft::{DraftPhase, DraftTask};
-use crate::estimate;
-use crate::graph::{Graph, Node, Stage};
+use crate::draft::commands::Commands;
+use crate::draft::{DraftPhase, DraftTask, estimate};
 use crate::ids::natural_order;
 
 const HOW_TO_DECIDE: &str = "`steadfast decide TEXT --why TEXT` writes a line";

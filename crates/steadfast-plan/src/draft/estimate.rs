@@ -1,6 +1,6 @@
 //! The author's estimates of tasks, in milliseconds. They only decide which unit starts first.
 
-use crate::draft::{DraftTask, Text};
+use super::{DraftTask, Text};
 use crate::problem::{Code, Findings};
 
 const MINUTE: u64 = 60_000;

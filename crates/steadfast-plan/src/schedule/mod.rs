@@ -1,15 +1,18 @@
 //! Decides which unit starts next: its dependencies have landed, and its files overlap with those of no running unit.
 //! Of several, it picks the one that finishes the plan soonest by the expected lengths.
 
+mod file_overlap;
 mod graph;
 mod length;
 mod simulate;
+pub(crate) mod unit;
+pub(crate) mod wave;
 
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::file_overlap::FileSet;
-use crate::unit::{Unit, UnitState};
+use crate::schedule::file_overlap::FileSet;
+use crate::schedule::unit::{Unit, UnitState};
 
 pub use length::Lengths;
 

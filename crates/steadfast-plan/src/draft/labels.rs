@@ -2,7 +2,7 @@
 
 use steadfast_model::{Status, TaskType};
 
-use crate::draft::{DraftStatus, Text};
+use super::{DraftStatus, Text};
 use crate::markdown::words::words;
 use crate::problem::{Code, Findings};
 use steadfast_words::WordList;
