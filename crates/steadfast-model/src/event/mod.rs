@@ -1,3 +1,6 @@
+pub(crate) mod content;
+pub(crate) mod tool;
+
 use serde::{Deserialize, Serialize};
 
 use crate::label::labels;
