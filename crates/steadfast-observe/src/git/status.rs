@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::object_id::ObjectId;
+use super::path::{from_git, parts};
+use super::raw_diff::{Entry, Mode};
 use crate::error::ObserveError;
-use crate::git_path::{from_git, parts};
-use crate::object_id::ObjectId;
-use crate::raw_diff::{Entry, Mode};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use steadfast_system::program;
 
+use super::start;
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
-use crate::process::start;
 
 /// Runs an external program once. It gets no input, and is killed at the deadline with all the processes it started.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use super::Git;
+use super::object_id::ObjectId;
 use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
-use crate::git::Git;
-use crate::object_id::ObjectId;
 
 const BRANCHES: &[u8] = b"refs/heads/";
 /// The `HEAD` file of a reftable repository, for programs that only read files.

@@ -15,13 +15,13 @@ use steadfast_model::Fact;
 use steadfast_system::lock_within;
 use steadfast_text::hex;
 
+use super::Git;
+use super::object_id::ObjectId;
+use super::path::{from_git, quoted};
+use super::private_objects::PrivateObjects;
 use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
-use crate::git::Git;
-use crate::git_path::{from_git, quoted};
-use crate::object_id::ObjectId;
-use crate::private_objects::PrivateObjects;
 
 /// The folder for rendered pages, at the root of the checkout; never part of an answer.
 pub(crate) const OURS: &str = ".steadfast";

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use super::Git;
+use super::object_id::ObjectId;
+use super::path::{from_git, parts};
+use super::private_index::{OURS, TreeId, alternate};
+use super::raw_diff::{EntryType, Mode};
 use crate::change::only;
 use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
-use crate::git::Git;
-use crate::git_path::{from_git, parts};
-use crate::object_id::ObjectId;
-use crate::private_index::{OURS, TreeId, alternate};
-use crate::raw_diff::{EntryType, Mode};
 
 /// More names may not fit on a command line.
 const AT_ONCE: usize = 200;

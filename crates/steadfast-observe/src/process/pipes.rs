@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::process::{LONGEST_ANSWER, LONGEST_STDERR};
+use super::{LONGEST_ANSWER, LONGEST_STDERR};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 

@@ -2,9 +2,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
+use super::Git;
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
-use crate::git::Git;
 
 /// Runs git for callers that change a repository: worktrees, commits and references of their own. Git runs no hooks of
 /// the user and asks no questions, and a call that takes too long is killed.

@@ -1,5 +1,10 @@
 //! A watched child process: read while it runs, and killed with its process group at the deadline.
 
+mod pipes;
+pub(crate) mod program;
+pub(crate) mod table;
+pub(crate) mod tool_process;
+
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus};
 use std::sync::mpsc;
@@ -8,7 +13,7 @@ use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
-use crate::pipes::Pipes;
+use pipes::Pipes;
 
 /// Longest answer in bytes; a longer one is an error. 64 MiB are half a million changed files.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 20;

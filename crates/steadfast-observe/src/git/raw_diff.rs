@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::object_id::ObjectId;
+use super::path::{from_git, parts};
 use crate::error::ObserveError;
-use crate::git_path::{from_git, parts};
-use crate::object_id::ObjectId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {

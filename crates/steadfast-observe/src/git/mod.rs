@@ -4,6 +4,16 @@
 //! repository from the folder it runs in, so that it can refuse a repository of another user (`safe.directory`).
 //! Environment variables of the caller that point to another repository are cleared.
 
+pub(crate) mod branch;
+pub(crate) mod command;
+pub(crate) mod object_id;
+pub(crate) mod path;
+pub(crate) mod private_index;
+mod private_objects;
+pub(crate) mod raw_diff;
+pub(crate) mod status;
+pub(crate) mod tree_content;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
