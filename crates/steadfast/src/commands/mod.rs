@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 
+use crate::environment;
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note, put_aside_as_it_is};
 use crate::terminal;
@@ -173,6 +174,10 @@ groups! {
 
 pub(crate) fn run() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(shell) = environment::text(completions::SHELL) {
+        completions::complete(&shell, arguments);
+        return ExitCode::SUCCESS;
+    }
     // Help and usage errors have colours, too, and are printed before the arguments are known.
     terminal::choose(wanted_colour(&arguments));
     let mut commands = match arguments.get(1..) {
