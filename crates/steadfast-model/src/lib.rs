@@ -35,7 +35,7 @@ mod tool;
 mod verdict;
 mod watch;
 
-pub use authority::{Authority, commands, human_command, human_commands};
+pub use authority::{Authority, allowed_commands, commands, human_command, human_commands};
 pub use check::{Check, StatedCheck};
 pub use content::{Content, Replaced, hashed_word, hashed_words};
 pub use drift::{

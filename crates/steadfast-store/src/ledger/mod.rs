@@ -66,7 +66,7 @@ pub use plan::PlanLine;
 pub use progress::{Baseline, Checkpoint, Started};
 pub use proof::{RunWork, StoredProof};
 pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
-pub use retention::Forgotten;
+pub use retention::{Forgotten, Totals};
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
 pub use session_state::{ScoredStep, SessionState, SessionStatus};
