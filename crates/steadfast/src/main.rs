@@ -17,6 +17,7 @@ mod payload;
 mod peer;
 mod recalled;
 mod report;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -5,20 +5,19 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast_redact::redact_document;
-
 use crate::environment;
 use crate::error::CommandError;
-use crate::output::put;
+use crate::output::{put_laid_out, visible};
+use crate::terminal::painted;
 
 /// Exit codes of a shell that cannot start a program.
 const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// Shows a text with `$PAGER`, else with `less`. Prints it where standard output is no terminal, and where neither works.
+/// Shows a text, with its styles, with `$PAGER`, else with `less`. Prints it where standard output is no terminal, and where neither works.
 pub(crate) fn show(text: &str) -> Result<(), CommandError> {
     let pager = environment::text("PAGER").unwrap_or_else(|| "less".to_owned());
     if !io::stdout().is_terminal() || pager == "cat" || !is_shown_by(&pager, text) {
-        put(text)?;
+        put_laid_out(text)?;
     }
     Ok(())
 }
@@ -37,7 +36,7 @@ fn is_shown_by(pager: &str, text: &str) -> bool {
     let shown = command.spawn().and_then(|mut child| {
         if let Some(mut input) = child.stdin.take() {
             // A reader who quits early closes the pipe.
-            let _ = input.write_all(redact_document(text).as_bytes());
+            let _ = input.write_all(painted(&visible(text.to_owned()), &io::stdout()).as_bytes());
         }
         child.wait()
     });

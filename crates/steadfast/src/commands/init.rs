@@ -195,8 +195,7 @@ impl Draft {
     fn show_permissions(&self, plan: &InstallPlan, rules: &[String]) -> Result<(), CommandError> {
         if summary::adds_rules(plan, rules) {
             return tell!(
-                "Claude Code will not ask you before the agent calls `steadfast` with these words, or the MCP tool of that \
-                 name: {}.",
+                "Claude Code will not ask before these calls of an agent, as command or MCP tool: {}",
                 summary::allowed()
             );
         }

@@ -21,8 +21,8 @@ pub(super) fn permissions_missing(here: &Installation) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let asks = format!(
-        "Claude Code asks you before {missing} of the {} calls of Steadfast that `init` offers to allow",
-        offered.len()
+        "Claude Code asks you before {} calls of Steadfast that `init` offers to allow",
+        if missing == offered.len() { format!("all {missing}") } else { format!("{missing} of {}", offered.len()) }
     );
     // An unreadable record says nothing about the choice.
     let choice = permission_choice(InstallScope::Local, &here.setup.install).ok().flatten();

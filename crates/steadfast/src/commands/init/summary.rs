@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use steadfast_hosts::install::{FileContent, FileEdit, InstallPaths, InstallPlan, InstallScope, lines};
 use steadfast_model::{Host, allowed_commands};
-use steadfast_text::count;
+use steadfast_text::{HANG, columns, count, pad};
 
 use crate::diff::changed_lines;
+use crate::terminal::{good, warning};
 
 /// The usual length of a token of English text.
 const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// The folders of skills and agents of each host.
+const CLAUDE_FOLDER: &str = ".claude";
+const CODEX_FOLDER: &str = ".agents";
 
 /// One line of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,24 +74,29 @@ pub(super) fn exclusion(path: &Path, before: Option<&[u8]>, after: &[u8], paths:
 
 /// The rows in columns.
 pub(in crate::commands) fn table(rows: &[Row]) -> Vec<String> {
-    let width = |cell: fn(&Row) -> &str| rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0);
+    let width = |cell: fn(&Row) -> &str| rows.iter().map(|row| columns(cell(row))).max().unwrap_or(0);
     let (place, change) = (width(|row| &row.place), width(|row| &row.change));
-    let line = |row: &Row| format!("  {:place$}  {:change$}  {}", row.place, row.change, row.about);
-    rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
+    let line = |row: &Row| {
+        let (place, change) = (pad(&row.place, place), pad(&row.change, change));
+        let change = if row.change == "removed" { warning(&change) } else { good(&change) };
+        format!("  {place}  {change}  {HANG}{}", row.about)
+    };
+    rows.iter().map(line).collect()
 }
 
 /// What the installed parts cost. `hook` was just measured.
 pub(super) fn cost(plan: &InstallPlan, hook: Option<Duration>) -> Option<String> {
-    let hook = hook.map(|time| format!("{:.1} ms per hook, measured just now", time.as_secs_f64() * 1e3));
-    let listed: usize = plan.changes.iter().filter(|edit| edit.before.is_none()).map(listed).sum();
-    let tokens = listed.div_ceil(CHARACTERS_PER_TOKEN).div_ceil(10) * 10;
-    let tokens = (listed > 0).then(|| {
-        format!(
-            "about {tokens} tokens per session for the list of skills and agents ({CHARACTERS_PER_TOKEN} characters each)"
-        )
+    let hook = hook.map(|time| format!("{:.1} ms per hook (just measured)", time.as_secs_f64() * 1e3));
+    // A session is one host's.
+    let listed = [CLAUDE_FOLDER, CODEX_FOLDER].map(|folder| {
+        let new = plan.changes.iter().filter(|edit| edit.before.is_none());
+        new.filter(|edit| edit.path.iter().any(|part| part == folder)).map(listed).sum::<usize>()
     });
+    let listed = listed.into_iter().max().unwrap_or(0);
+    let tokens = listed.div_ceil(CHARACTERS_PER_TOKEN).div_ceil(10) * 10;
+    let tokens = (listed > 0).then(|| format!("about {tokens} tokens per session (estimated)"));
     let parts: Vec<String> = hook.into_iter().chain(tokens).collect();
-    (!parts.is_empty()).then(|| format!("Cost: {}.", parts.join("; ")))
+    (!parts.is_empty()).then(|| format!("Cost: {}", parts.join(", ")))
 }
 
 /// The commands that the agent may run without a dialog, by name.
@@ -203,6 +213,7 @@ mod tests {
             Row { place, change, about }
         };
         let rows = [row("a", "new", "19 hooks"), row("~/.claude.json", "+7 -2", "")];
-        assert_eq!(table(&rows), ["  a               new    19 hooks", "  ~/.claude.json  +7 -2"]);
+        let lines = table(&rows).into_iter().map(|line| crate::terminal::bare(&line));
+        assert_eq!(lines.collect::<Vec<_>>(), ["  a               new    19 hooks", "  ~/.claude.json  +7 -2  "]);
     }
 }
