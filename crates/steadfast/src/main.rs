@@ -12,6 +12,7 @@ mod error;
 mod here;
 mod limit;
 mod output;
+mod pager;
 mod payload;
 mod peer;
 mod recalled;

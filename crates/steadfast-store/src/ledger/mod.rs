@@ -41,7 +41,7 @@ pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, Un
 pub use session::SessionRow;
 pub use session::drain::{Drained, JournalCursor};
 pub use session::history::{HistoryFilter, HistoryLine};
-pub use session::retention::Forgotten;
+pub use session::retention::{Forgotten, Totals};
 pub use session::state::{ScoredStep, SessionState, SessionStatus};
 pub use session::step::StepRow;
 pub use task::evidence::{Recorded, Running};

@@ -12,7 +12,7 @@ fn install_in(world: &World, repository: &str) {
     let place = world.place_of(repository);
     let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new("/opt/bin/steadfast"));
     let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
+        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None, allow: &[] };
     apply(&plan_install(&request).unwrap()).unwrap();
 }
 
@@ -68,7 +68,7 @@ fn the_server_of_two_worktrees_stays_while_one_relies_on_it() {
         let binary = Path::new("/opt/bin/steadfast");
         let hosts = [Host::Claude];
         let request =
-            InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None };
+            InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None, allow: &[] };
         apply(&plan_install(&request).unwrap()).unwrap();
     }
     let out_of = |root: &str| {
@@ -137,7 +137,7 @@ fn another_configuration_folder_is_used_where_the_user_has_one() {
     let binary = Path::new("/opt/bin/steadfast");
     let hosts = [Host::Claude, Host::Codex];
     let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
+        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None, allow: &[] };
     let plan = plan_install(&request).unwrap();
     let settings = plan.changes.iter().filter(|change| !change.is_skill());
     let paths: Vec<_> = settings.map(|change| change.path.clone()).collect();

@@ -16,7 +16,40 @@ pub struct Forgotten {
     pub lines: usize,
 }
 
+/// The number of rows that a deletion of the whole ledger loses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub plans: u32,
+    pub tasks: u32,
+    pub evidence: u32,
+    pub sessions: u32,
+    pub runs: u32,
+    pub learnings: u32,
+}
+
 impl Ledger {
+    /// Counts the rows that people know by name.
+    pub fn totals(&self) -> Result<Totals, LedgerError> {
+        self.read(|connection| {
+            let counted = connection.query_row(
+                "SELECT (SELECT COUNT(*) FROM plan), (SELECT COUNT(*) FROM task), (SELECT COUNT(*) FROM evidence),
+                        (SELECT COUNT(*) FROM session), (SELECT COUNT(*) FROM run), (SELECT COUNT(*) FROM learnings)",
+                (),
+                |row| {
+                    Ok(Totals {
+                        plans: row.get(0)?,
+                        tasks: row.get(1)?,
+                        evidence: row.get(2)?,
+                        sessions: row.get(3)?,
+                        runs: row.get(4)?,
+                        learnings: row.get(5)?,
+                    })
+                },
+            );
+            Ok(counted?)
+        })
+    }
+
     /// Lists the sessions without an event since then, as far as their journals are drained.
     pub fn silent_since(&self, since: Millis) -> Result<Vec<SessionId>, LedgerError> {
         self.read(|connection| {
