@@ -70,6 +70,8 @@ fn no_line_is_longer_than_the_terminal_and_no_word_is_broken() {
         "learn list",
     ];
     let piped: String = commands.iter().map(|command| sandbox.ok(&command.split(' ').collect::<Vec<_>>())).collect();
+    // Only a terminal that is too small has this line.
+    let piped = piped + "and more; lists all";
     for size in [NARROW, WIDE] {
         for command in commands {
             let seen = plain(&sandbox.on_screen(command, size));
@@ -90,9 +92,12 @@ fn no_line_is_longer_than_the_terminal_and_no_word_is_broken() {
 #[test]
 fn status_and_why_are_on_one_screen_with_what_needs_a_human_first() {
     let sandbox = full();
-    for command in ["status", "why"] {
-        let seen = plain(&sandbox.on_screen(command, NARROW));
-        assert!(seen.lines().count() < usize::from(NARROW.1), "{command}: {seen}");
+    for size in [NARROW, WIDE] {
+        let seen = plain(&sandbox.on_screen("status", size));
+        assert!(seen.lines().count() < usize::from(size.1), "{seen}");
+        let seen = plain(&sandbox.paged("why", size, "sed 's/^/page: /'"));
+        let (paged, lines) = (seen.lines().filter(|line| line.starts_with("page: ")).count(), seen.lines().count());
+        assert!(paged == lines || lines < usize::from(size.1) && paged == 0, "scrolls by unread: {seen}");
     }
     let seen = plain(&sandbox.on_screen("status", NARROW));
     let at = |words: &str| seen.find(words).unwrap_or_else(|| panic!("{words}: {seen}"));
