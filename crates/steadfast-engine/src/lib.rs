@@ -10,6 +10,16 @@
 //!
 //! Start reading in `decide.rs`, then one policy, for example `policy/completion.rs`.
 
+/// Returns a list of `words.txt`.
+macro_rules! words {
+    ($name:literal) => {
+        steadfast_words::phrases!(steadfast_words::word_list::list(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/words.txt")),
+            $name
+        ))
+    };
+}
+
 mod claim;
 mod decide;
 pub mod drift;
