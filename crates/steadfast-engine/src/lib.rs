@@ -26,6 +26,7 @@ pub mod drift;
 mod forged;
 pub mod goal;
 pub mod host_list;
+mod human_line;
 mod order;
 mod parsed_event;
 mod policy;
@@ -35,4 +36,4 @@ mod session_changes;
 
 pub use decide::{PolicyDecision, decide, needs};
 pub use parsed_event::{ParsedEvent, Touched};
-pub use policy::{Judgement, POLICIES, Policy};
+pub use policy::{Judgement, POLICIES, Policy, session_brief};

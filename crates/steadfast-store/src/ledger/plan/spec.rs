@@ -195,6 +195,18 @@ impl Ledger {
         })
     }
 
+    /// Returns true if this plan was ever loaded in this worktree, archived or not.
+    pub fn knows_plan(&self, worktree: &str, hash: &str) -> Result<bool, LedgerError> {
+        self.read(|connection| {
+            let found: Option<i64> = connection.first(
+                "SELECT 1 FROM plan WHERE worktree = ?1 AND head ->> 'hash' = ?2 LIMIT 1",
+                [AsGiven(worktree), AsGiven(hash)],
+                |row| row.get(0),
+            )?;
+            Ok(found.is_some())
+        })
+    }
+
     pub fn title_of(&self, plan: &PlanId) -> Result<String, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
