@@ -22,12 +22,53 @@ fn rules(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn it_names_every_file_in_a_few_lines() {
     let sandbox = Sandbox::bare();
-    insta::assert_snapshot!(sandbox.ok(&["init", "--host", "claude", "--host", "codex", "--yes"]), @"");
-    insta::assert_snapshot!(sandbox.ok(&["init", "--host", "claude", "--yes"]), @"");
+    insta::assert_snapshot!(sandbox.ok(&["init", "--host", "claude", "--host", "codex", "--yes"]), @r#"
+    Steadfast will set up Claude Code and Codex for this repository (only for you, not committed):
+      .claude/settings.local.json  new  19 hooks, 47 permissions
+      ~/.claude.json               new  MCP server
+      ~/.codex/hooks.json          new  12 hooks
+      ~/.codex/config.toml         new  MCP server
+      .claude/skills/              new  6 skills
+      .claude/agents/              new  5 agents
+      .agents/skills/              new  6 skills
+      .git/info/exclude            +5   git ignores these files
+    Cost: about 530 tokens per session (estimated)
+    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), spec (count, lint), plan (lock, propose, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, shape, next, advance, review list, review fixed, gate)
+    Undo: `steadfast uninstall` restores every byte.
+    Claude Code and Codex: set up. Restart running sessions to load the hooks.
+    Codex asks at its next start whether you trust these hooks. It runs them only if you do.
+    Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and say "do the tasks": the agent stops when they are done.
+    "#);
+    insta::assert_snapshot!(sandbox.ok(&["init", "--host", "claude", "--yes"]), @r#"
+    Claude Code: already set up, nothing to change
+    Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and say "do the tasks": the agent stops when they are done.
+    "#);
     let shared = Sandbox::bare();
-    insta::assert_snapshot!(shared.ok(&["init", "--host", "claude", "--shared", "--yes"]), @"");
+    insta::assert_snapshot!(shared.ok(&["init", "--host", "claude", "--shared", "--yes"]), @r#"
+    Steadfast will set up Claude Code for everyone in this repository (commit these files):
+      .claude/settings.json  new  19 hooks, 47 permissions
+      .mcp.json              new  MCP server
+      .claude/skills/        new  6 skills
+      .claude/agents/        new  5 agents
+    Cost: about 530 tokens per session (estimated)
+    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), spec (count, lint), plan (lock, propose, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, shape, next, advance, review list, review fixed, gate)
+    Undo: `steadfast uninstall` restores every byte.
+    Claude Code: set up. Restart running sessions to load the hooks.
+    Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and say "do the tasks": the agent stops when they are done.
+    "#);
     let user = Sandbox::bare();
-    insta::assert_snapshot!(user.ok(&["init", "--host", "codex", "--user", "--yes"]), @"");
+    insta::assert_snapshot!(user.ok(&["init", "--host", "codex", "--user", "--yes"]), @r#"
+    Steadfast will set up Codex for you in all repositories (it acts only where you run `init`):
+      ~/.codex/hooks.json   new  12 hooks
+      ~/.codex/config.toml  new  MCP server
+      .agents/skills/       new  6 skills
+      .git/info/exclude     +2   git ignores these files
+    Cost: about 370 tokens per session (estimated)
+    Undo: `steadfast uninstall` restores every byte.
+    Codex: set up. Restart running sessions to load the hooks.
+    Codex asks at its next start whether you trust these hooks. It runs them only if you do.
+    Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and say "do the tasks": the agent stops when they are done.
+    "#);
 }
 
 /// A terminal of `script` has the usual 80 columns and 24 rows.

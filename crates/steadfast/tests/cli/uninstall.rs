@@ -85,7 +85,11 @@ fn purge_refuses_while_a_run_is_unfinished_unless_forced() {
     let (code, said) = sandbox.fails(&["uninstall", "--purge", "--yes"]);
     assert_eq!(code, 2, "{said}");
     let said = said.replace(finished.id.as_str(), "r-1");
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r"
+    error: run r-1 of SPEC.md is paused, and `--purge` deletes what it needs to continue
+
+    hint: `steadfast resume --run r-1 --give-up` ends it and keeps its branch; `steadfast uninstall --purge --force` deletes its data
+    ");
     assert!(sandbox.place().state.is_dir());
     let said = sandbox.ok(&["uninstall", "--purge", "--yes", "--force"]);
     let said = said.replace(finished.id.as_str(), "r-1");
