@@ -151,7 +151,7 @@ pub(crate) fn scene_with(program: &Program, init: &[&str]) -> Scene {
 pub(crate) enum Asking {
     /// Nothing before a command.
     NoCommands,
-    /// In Claude Code what it asks without any option, in Codex what it asks in its strictest mode.
+    /// In Claude Code what it asks without any option, in Codex what it asks with its strictest settings.
     AsUsual,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Terminal<'a> {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
                 let mut args = vec!["-c".to_owned(), url];
                 if asking == Asking::AsUsual {
-                    let policy = ["-c", "approval_policy=\"untrusted\"", "-c", "sandbox_mode=\"workspace-write\""];
+                    let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
                     args.extend(policy.map(str::to_owned));
                 }
                 (codex(&options), args)

@@ -45,7 +45,8 @@ pub(crate) fn build(target: &PackageTarget) -> Result<PathBuf> {
 
 /// Installs Rust's standard library for a target, unless it is there.
 fn provide_std(triple: &str) -> Result<()> {
-    let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).stdin(Stdio::null()).output();
+    let asked =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).stdin(Stdio::null()).output();
     let folder = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     if has_std(Path::new(&folder)) {
         return Ok(());

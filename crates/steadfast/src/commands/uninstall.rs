@@ -43,7 +43,7 @@ impl Uninstall {
         let plan = install::plan_uninstall(&Host::REAL, &InstallScope::ALL, &setup.install, &in_use)?;
         let rows = summary::rows(&plan, None, &setup.install);
         if !rows.is_empty() {
-            tell!("Steadfast {} from these files:", if self.dry_run { "would be removed" } else { "is removed" })?;
+            tell!("Steadfast {} from these files:", if self.dry_run { "would be removed" } else { "will be removed" })?;
             summary::table(&rows).iter().try_for_each(|row| tell!("{row}"))?;
         }
         show_left(&plan);
@@ -133,8 +133,10 @@ fn show_contents(contents: &Contents) -> Result<(), CommandError> {
 /// Asks a human at a terminal.
 fn confirmed() -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() {
-        return Err(CommandError::needs_human("`--purge` deletes data, and there is no terminal to ask for confirmation")
-            .hint("`steadfast uninstall --purge --yes` deletes it without asking, `--dry-run` only shows what it does"));
+        return Err(CommandError::needs_human(
+            "`--purge` deletes data, and there is no terminal to ask for confirmation",
+        )
+        .hint("`steadfast uninstall --purge --yes` deletes it without asking, `--dry-run` only shows what it does"));
     }
     Ok(says_yes("Delete it? [y/N] "))
 }
@@ -162,7 +164,10 @@ fn show_leftovers(left: &Leftovers) -> Result<(), CommandError> {
         [branch] => tell!("1 branch with the work of a run is left: `git branch -D {branch}` deletes it."),
         branches => {
             let named = and_more(branches.iter().cloned(), NAMED);
-            tell!("{} with the work of runs are left: {named}. To delete them:", count_of(branches.len(), "branch", "branches"))?;
+            tell!(
+                "{} with the work of runs are left: {named}. To delete them:",
+                count_of(branches.len(), "branch", "branches")
+            )?;
             tell!("  git for-each-ref --format='%(refname:short)' refs/heads/steadfast/ | xargs git branch -D")
         }
     }

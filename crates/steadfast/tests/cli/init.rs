@@ -24,7 +24,7 @@ fn it_names_every_file_in_a_few_lines() {
     let sandbox = Sandbox::bare();
     insta::assert_snapshot!(sandbox.ok(&["init", "--host", "claude", "--host", "codex", "--yes"]), @r#"
     Steadfast will set up Claude Code and Codex for this repository (only for you, not committed):
-      .claude/settings.local.json  new  19 hooks, 47 permissions
+      .claude/settings.local.json  new  19 hooks, 43 permissions
       ~/.claude.json               new  MCP server
       ~/.codex/hooks.json          new  12 hooks
       ~/.codex/config.toml         new  MCP server
@@ -33,7 +33,7 @@ fn it_names_every_file_in_a_few_lines() {
       .agents/skills/              new  6 skills
       .git/info/exclude            +5   git ignores these files
     Cost: about 530 tokens per session (estimated)
-    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), spec (count, lint), plan (lock, propose, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, shape, next, advance, review list, review fixed, gate)
+    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), plan (lock, propose as tool, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, next, advance, review list, review fixed, gate)
     Undo: `steadfast uninstall` restores every byte.
     Claude Code and Codex: set up. Restart running sessions to load the hooks.
     Codex asks at its next start whether you trust these hooks. It runs them only if you do.
@@ -46,12 +46,12 @@ fn it_names_every_file_in_a_few_lines() {
     let shared = Sandbox::bare();
     insta::assert_snapshot!(shared.ok(&["init", "--host", "claude", "--shared", "--yes"]), @r#"
     Steadfast will set up Claude Code for everyone in this repository (commit these files):
-      .claude/settings.json  new  19 hooks, 47 permissions
+      .claude/settings.json  new  19 hooks, 43 permissions
       .mcp.json              new  MCP server
       .claude/skills/        new  6 skills
       .claude/agents/        new  5 agents
     Cost: about 530 tokens per session (estimated)
-    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), spec (count, lint), plan (lock, propose, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, shape, next, advance, review list, review fixed, gate)
+    Claude Code will not ask before these calls of an agent, as command or MCP tool: status, progress, why, log, task (list, ready, next, show, start, done, block, check, wait, note), plan (lock, propose as tool, list, show, status), goal show, decide, learn (add, list), recall, loop (status, score, next, advance, review list, review fixed, gate)
     Undo: `steadfast uninstall` restores every byte.
     Claude Code: set up. Restart running sessions to load the hooks.
     Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task. Then start the host and say "do the tasks": the agent stops when they are done.
@@ -79,7 +79,9 @@ fn the_question_and_everything_above_it_fit_a_small_terminal() {
     assert_eq!(code, 0, "{seen}");
     let above: Vec<&str> = seen.lines().take_while(|line| !line.contains("Go on?")).collect();
     assert!(above.len() < 23, "{} lines: {seen}", above.len());
-    let plain = |line: &str| line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text)).collect::<String>();
+    let plain = |line: &str| {
+        line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text)).collect::<String>()
+    };
     assert!(above.iter().all(|line| plain(line).chars().count() <= 80), "{seen}");
     assert!(seen.contains(" ms per hook (just measured), about "), "{seen}");
     assert!(sandbox.place().state.is_dir());
@@ -129,8 +131,15 @@ fn the_permissions_are_those_of_the_table_and_of_no_human_command() {
     let rules = rules(&sandbox);
     let commands: Vec<_> = allowed_commands().map(|command| format!("Bash(steadfast {command}:*)")).collect();
     assert_eq!(rules[..commands.len()], commands);
-    assert!(rules.contains(&"mcp__steadfast__task_done".to_owned()), "{rules:?}");
-    for left_out in ["Bash(steadfast task add:*)", "mcp__steadfast__task_add", "Bash(steadfast plan load:*)"] {
+    for tool in ["mcp__steadfast__task_done", "mcp__steadfast__plan_propose"] {
+        assert!(rules.contains(&tool.to_owned()), "{rules:?}");
+    }
+    for left_out in [
+        "Bash(steadfast task add:*)",
+        "mcp__steadfast__task_add",
+        "Bash(steadfast plan load:*)",
+        "Bash(steadfast plan propose:*)",
+    ] {
         assert!(!rules.contains(&left_out.to_owned()), "{left_out}");
     }
     let named = sandbox.ok(&["init", "--host", "claude", "--shared", "--dry-run"]);
@@ -171,7 +180,11 @@ fn rules_that_someone_removed_are_noticed_and_wider_ones_are_enough() {
     assert!(found("note permissions-missing: Claude Code asks you before 1 of "));
     write(&text.replace("\"Bash(steadfast task next:*)\"", "\"Bash(steadfast:*)\""));
     assert!(!found("permissions-missing"));
-    write(&text.replace("\"permissions\": {", "\"permissions\": {\"defaultMode\": \"bypassPermissions\",").replace("Bash(", "B("));
+    write(
+        &text
+            .replace("\"permissions\": {", "\"permissions\": {\"defaultMode\": \"bypassPermissions\",")
+            .replace("Bash(", "B("),
+    );
     assert!(!found("permissions-missing"));
 }
 
@@ -191,7 +204,8 @@ fn an_update_says_what_changes_and_no_change_says_so() {
 #[test]
 fn a_dry_run_at_a_terminal_is_paged_and_coloured() {
     let sandbox = Sandbox::bare();
-    let (code, seen) = sandbox.in_dialog(&[("PAGER", "tee paged >/dev/null"), ("TERM", "xterm")], "init --host claude --dry-run", &[]);
+    let (code, seen) =
+        sandbox.in_dialog(&[("PAGER", "tee paged >/dev/null"), ("TERM", "xterm")], "init --host claude --dry-run", &[]);
     assert_eq!(code, 0, "{seen}");
     assert!(seen.contains("files would change, nothing was written") && !seen.contains("+++ "), "{seen}");
     assert!(fs::read_to_string(sandbox.root().join("paged")).unwrap().contains("\u{1b}[32m+"));

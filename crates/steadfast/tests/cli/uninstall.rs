@@ -109,7 +109,10 @@ fn branches_and_worktrees_of_runs_are_named_with_the_commands_that_delete_them()
     let worktree = sandbox.home().join("units/1 1");
     git(&sandbox, &["worktree", "add", "--quiet", worktree.to_str().unwrap(), "steadfast/r-1-1.1"]);
     let said = sandbox.ok(&["uninstall"]).replace(&sandbox.home().display().to_string(), "~");
-    assert!(said.contains("1 worktree of runs left: ~/units/1 1\n  git worktree remove --force '~/units/1 1'\n"), "{said}");
+    assert!(
+        said.contains("1 worktree of runs left: ~/units/1 1\n  git worktree remove --force '~/units/1 1'\n"),
+        "{said}"
+    );
     assert!(said.contains("2 branches with the work of runs are left: steadfast/r-1, steadfast/r-1-1.1."), "{said}");
     // The printed commands do what they say.
     git(&sandbox, &["worktree", "remove", "--force", worktree.to_str().unwrap()]);
@@ -122,7 +125,8 @@ fn branches_and_worktrees_of_runs_are_named_with_the_commands_that_delete_them()
 #[test]
 fn a_ledger_that_cannot_be_read_is_purged_only_by_force() {
     let sandbox = used();
-    fs::write(sandbox.place().state.join("state.db"), "not a database, and long enough to be looked at as one").unwrap();
+    fs::write(sandbox.place().state.join("state.db"), "not a database, and long enough to be looked at as one")
+        .unwrap();
     let (_, said) = sandbox.fails(&["uninstall", "--purge", "--yes"]);
     assert!(said.contains("--purge --force"), "{said}");
     let said = sandbox.ok(&["uninstall", "--purge", "--yes", "--force"]);
