@@ -101,7 +101,7 @@ fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
     let Some(first) = Terminal::open(&scene, talk()) else { return };
     drop(first);
     scene.init(&[]);
-    let again = Terminal::start(&scene, talk());
+    let again = Terminal::start(&scene, Asking::NoCommands, talk());
     again.enter(PROMPT);
     again.until("Stop", 4);
     let [session] = again.sessions().try_into().unwrap();
@@ -110,6 +110,15 @@ fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
 
 /// A terminal has first-run questions that `-p` and `exec` have not.
 pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
+    let scene = scene_with(program, &[]);
+    for number in 1..=tasks {
+        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
+    }
+    scene
+}
+
+/// With more arguments of `init`.
+pub(crate) fn scene_with(program: &Program, init: &[&str]) -> Scene {
     let scene = Scene::bare(program);
     let root = scene.root();
     match program.host() {
@@ -133,11 +142,17 @@ pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
             fs::write(scene.home().join(".claude.json"), answered.to_string()).unwrap();
         }
     }
-    scene.init(&[]);
-    for number in 1..=tasks {
-        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
-    }
+    scene.init(init);
     scene
+}
+
+/// What a host asks its human.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// Nothing before a command.
+    NoCommands,
+    /// In Claude Code what it asks without any option, in Codex what it asks with its strictest settings.
+    AsUsual,
 }
 
 /// What a screen asks for.
@@ -160,13 +175,17 @@ pub(crate) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Started for the first time, up to where a human can type.
     pub(crate) fn open(scene: &'a Scene, cast: impl Into<Cast>) -> Option<Self> {
+        Self::open_in(scene, Asking::NoCommands, cast)
+    }
+
+    pub(crate) fn open_in(scene: &'a Scene, asking: Asking, cast: impl Into<Cast>) -> Option<Self> {
         if let Err(error) = Command::new("tmux").arg("-V").output() {
             skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"));
             return None;
         }
         // There may have been sessions in this scene before.
         let before = count(&Journal::all(&scene.state()), &["SessionStart"]);
-        let terminal = Self::start(scene, cast);
+        let terminal = Self::start(scene, asking, cast);
         match scene.program.host() {
             Host::Codex => terminal.trust(),
             Host::Claude | Host::Sim => terminal.until("SessionStart", before + 1),
@@ -174,7 +193,7 @@ impl<'a> Terminal<'a> {
         Some(terminal)
     }
 
-    fn start(scene: &'a Scene, cast: impl Into<Cast>) -> Self {
+    fn start(scene: &'a Scene, asking: Asking, cast: impl Into<Cast>) -> Self {
         let model = ScriptedModel::start(cast).unwrap();
         let program = scene.program.path.clone();
         let alone = Some(scene.alone(model.url()));
@@ -182,12 +201,20 @@ impl<'a> Terminal<'a> {
         let (launch, args) = match scene.program.host() {
             Host::Codex => {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
-                (codex(&options), vec!["-c".to_owned(), url])
+                let mut args = vec!["-c".to_owned(), url];
+                if asking == Asking::AsUsual {
+                    let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
+                    args.extend(policy.map(str::to_owned));
+                }
+                (codex(&options), args)
             }
             Host::Claude | Host::Sim => {
                 // Where it would ask a classifier of its own first, there is none.
-                let args = ["--permission-mode", "default", "--allowedTools", "Bash"];
-                (claude(&options), args.map(str::to_owned).to_vec())
+                let mut args = vec!["--permission-mode", "default"];
+                if asking == Asking::NoCommands {
+                    args.extend(["--allowedTools", "Bash"]);
+                }
+                (claude(&options), args.into_iter().map(str::to_owned).collect())
             }
         };
         // A server that is just ending still has its socket, so each has its own.
