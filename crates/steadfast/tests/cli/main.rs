@@ -59,6 +59,7 @@ mod spec;
 mod status;
 mod submodules;
 mod tasks;
+mod terminal;
 mod trackers;
 mod transcript;
 mod ui_skills;
