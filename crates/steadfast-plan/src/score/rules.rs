@@ -204,8 +204,10 @@ fn forbids(said: &Said) -> bool {
         || said.words().iter().any(|word| matches!(word.text.as_str(), "only," | "only." | "only)" | "only;"))
 }
 
+/// Recognises `The layout must stay as it is` and `The old endpoint stays`.
 fn keeps(said: &Said) -> bool {
-    said.says_any(words!("keeps"))
+    let last = said.words().last().map(|word| word.bare());
+    said.says_any(words!("keeps")) || last.is_some_and(|last| words!("stays at the end").contains(last))
 }
 
 fn limits(said: &Said) -> bool {
