@@ -32,6 +32,7 @@ mod binding;
 mod constraint;
 mod context;
 mod copilot;
+mod demo;
 mod drift;
 mod events;
 mod gate;

@@ -10,6 +10,7 @@ use steadfast_plan::schema::Spec;
 use crate::Result;
 use crate::commands;
 use crate::configuration;
+use crate::picture;
 use crate::process::root;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,8 @@ const GENERATORS: [(&str, Generator); 8] = [
 ];
 
 /// These generators run the binary, which must be built before.
-const OF_THE_BINARY: [(&str, Generator); 2] = [
+const OF_THE_BINARY: [(&str, Generator); 3] = [
+    (picture::FILE, File(picture::picture)),
     ("docs/reference/commands.md", File(commands::reference)),
     ("docs/reference/exit-codes.md", Block("exit codes", commands::exit_codes)),
 ];
