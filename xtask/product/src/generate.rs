@@ -27,13 +27,12 @@ enum Generator {
 }
 use Generator::{Block, File};
 
-const GENERATORS: [(&str, Generator); 8] = [
+const GENERATORS: [(&str, Generator); 7] = [
     ("schemas/steadfast.schema.json", File(configuration::schema)),
     ("docs/configuration.md", File(configuration::reference)),
-    ("README.md", Block("configuration", || Ok(configuration::excerpt()))),
+    ("docs/start.md", Block("configuration", || Ok(configuration::excerpt()))),
     ("schemas/spec.schema.json", File(schema::<Spec>)),
     ("plugin/hooks/hooks.json", File(plugin_hooks)),
-    ("README.md", Block("human commands", list_of_human_commands)),
     ("docs/threat-model.md", Block("human commands", list_of_human_commands)),
     ("xtask/messages.txt", File(xtask::prose::list)),
 ];

@@ -108,6 +108,25 @@ fn the_full_demo_shows_the_whole_session_and_a_run() {
     assert!(said.contains("spec score 10 of 10") && said.contains("wave 2 of 3: 1.1, 1.2"), "{said}");
     assert!(said.contains("- 1.3: ✓ Describe the lists") && said.contains("</loop-complete>"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+
+    // Wrapped lines as one, without the marks of quotations.
+    let printed: Vec<&str> =
+        said.lines().map(|line| line.trim()).map(|line| line.strip_prefix("| ").unwrap_or(line)).collect();
+    let printed = printed.join(" ");
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let (_, quoting) = readme.split_once("printed by `steadfast demo --full`").unwrap();
+    let (quoting, _) = quoting.split_once("\n## ").unwrap();
+    let quoted: Vec<&str> = quoting.split("```").skip(1).step_by(2).map(|block| block["text".len()..].trim()).collect();
+    assert_eq!(quoted.len(), 6, "{quoted:?}");
+    for line in quoted {
+        assert!(printed.contains(line), "README.md quotes `{line}`, which is not in\n{said}");
+    }
+}
+
+#[test]
+fn the_readme_has_at_most_150_lines() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    assert!(readme.lines().count() <= 150, "{}", readme.lines().count());
 }
 
 /// The demo at a terminal of this width, with keys that are pressed at each question.
