@@ -29,6 +29,7 @@ mod agents;
 mod attacks;
 mod authority;
 mod binding;
+mod captures;
 mod constraint;
 mod context;
 mod copilot;
