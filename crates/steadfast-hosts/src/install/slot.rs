@@ -7,9 +7,9 @@ use super::change::FileContent;
 use super::error::SettingsError;
 use super::json::{Document, Node};
 use super::original::{Original, outline};
+use super::permissions::{self, PermissionChoice};
 use super::scope::InstallPaths;
 use super::wiring::Wiring;
-use super::permissions::{self, PermissionChoice};
 use super::{hooks, record, server, server_toml};
 
 /// One place of ours in one file.

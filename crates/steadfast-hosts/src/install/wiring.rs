@@ -311,8 +311,13 @@ mod tests {
 
     #[test]
     fn an_old_shared_file_gets_the_new_form_and_nothing_twice() {
-        let wiring =
-            |via, program: &str| Wiring { host: Host::Claude, via, program: program.into(), stop_block_cap: None, allow: Vec::new() };
+        let wiring = |via, program: &str| Wiring {
+            host: Host::Claude,
+            via,
+            program: program.into(),
+            stop_block_cap: None,
+            allow: Vec::new(),
+        };
         let new = crate::install::merge_claude_settings("{}", &wiring(Via::Project, SHARED_PROGRAM)).unwrap();
         let plain = crate::install::merge_claude_settings("{}", &wiring(Via::Local, SHARED_PROGRAM)).unwrap();
         let old = plain.replace("\"local\"", "\"project\"");
@@ -321,8 +326,13 @@ mod tests {
 
     #[test]
     fn codex_is_given_a_command_line_it_can_trust_for_long() {
-        let wiring =
-            Wiring { host: Host::Codex, via: Via::User, program: "/opt/steadfast".to_owned(), stop_block_cap: None, allow: Vec::new() };
+        let wiring = Wiring {
+            host: Host::Codex,
+            via: Via::User,
+            program: "/opt/steadfast".to_owned(),
+            stop_block_cap: None,
+            allow: Vec::new(),
+        };
         let command = wiring.handler_members(CODEX[10]).swap_remove(1);
         assert_eq!(command, ("command", Value::text("/opt/steadfast hook --host codex --via user Stop")));
     }

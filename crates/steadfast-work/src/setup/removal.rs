@@ -122,7 +122,8 @@ impl Setup {
 /// Reads `git worktree list --porcelain`: the worktrees on a branch of a run.
 fn of_runs(list: &str) -> Vec<PathBuf> {
     let path = |record: &str| {
-        let is_of_run = record.lines().any(|line| line.strip_prefix("branch ").is_some_and(|b| b.starts_with(BRANCHES)));
+        let is_of_run =
+            record.lines().any(|line| line.strip_prefix("branch ").is_some_and(|b| b.starts_with(BRANCHES)));
         record.lines().find_map(|line| line.strip_prefix("worktree ")).filter(|_| is_of_run).map(PathBuf::from)
     };
     list.split("\n\n").filter_map(path).collect()

@@ -148,8 +148,9 @@ mod tests {
     /// the hook and by the command itself.
     #[test]
     fn a_rule_covers_a_humans_command_only_where_this_list_says_so() {
-        let is_covered =
-            |row: &&str| allowed_commands().any(|command| row.strip_prefix(command).is_some_and(|rest| rest.starts_with(' ')));
+        let is_covered = |row: &&str| {
+            allowed_commands().any(|command| row.strip_prefix(command).is_some_and(|rest| rest.starts_with(' ')))
+        };
         let covered: Vec<_> = human_commands().filter(is_covered).collect();
         assert_eq!(covered, ["task done --force", "task done --accept-check"]);
     }

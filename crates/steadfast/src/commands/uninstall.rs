@@ -135,8 +135,10 @@ fn show_contents(setup: &Setup) -> Result<(), CommandError> {
 /// Asks a human at a terminal.
 fn confirmed() -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() {
-        return Err(CommandError::needs_human("`--purge` deletes data, and there is no terminal to ask for confirmation")
-            .hint("`steadfast uninstall --purge --yes` deletes it without asking, `--dry-run` only shows what it does"));
+        return Err(CommandError::needs_human(
+            "`--purge` deletes data, and there is no terminal to ask for confirmation",
+        )
+        .hint("`steadfast uninstall --purge --yes` deletes it without asking, `--dry-run` only shows what it does"));
     }
     Ok(says_yes("Delete it? [y/N] "))
 }
@@ -164,7 +166,10 @@ fn show_leftovers(left: &Leftovers) -> Result<(), CommandError> {
         [branch] => tell!("1 branch with the work of a run is left: `git branch -D {branch}` deletes it."),
         branches => {
             let named = and_more(branches.iter().cloned(), NAMED);
-            tell!("{} with the work of runs are left: {named}. To delete them:", count_of(branches.len(), "branch", "branches"))?;
+            tell!(
+                "{} with the work of runs are left: {named}. To delete them:",
+                count_of(branches.len(), "branch", "branches")
+            )?;
             tell!("  git for-each-ref --format='%(refname:short)' refs/heads/steadfast/ | xargs git branch -D")
         }
     }

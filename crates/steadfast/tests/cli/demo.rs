@@ -97,7 +97,7 @@ fn the_full_demo_shows_the_whole_session_and_a_run() {
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
-    assert!(said.contains("| You promised completion, but 2 of 3 tasks are open"), "{said}");
+    assert!(said.contains("| You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 3 tasks"), "{said}");
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");
     assert!(said.contains("writes site/theme.css (1 line)"), "{said}");
     assert!(said.contains("Without Steadfast: 1 of 3 tasks done, and the words \"I've made good progress"), "{said}");

@@ -78,7 +78,14 @@ impl World {
     ) -> Result<InstallPlan, InstallError> {
         let place = self.place();
         let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new(binary));
-        plan_install(&InstallRequest { hosts: &hosts, scope, place: &place, binary, stop_block_cap, allow: &self.allow })
+        plan_install(&InstallRequest {
+            hosts: &hosts,
+            scope,
+            place: &place,
+            binary,
+            stop_block_cap,
+            allow: &self.allow,
+        })
     }
 
     fn install(&self, scope: InstallScope) {

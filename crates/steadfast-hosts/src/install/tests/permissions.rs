@@ -47,7 +47,10 @@ fn a_rule_that_the_user_wrote_before_stays() {
     let before = "{\"permissions\": {\"allow\": [\"Bash(steadfast why:*)\"], \"deny\": []}}\n";
     world.write(LOCAL, before);
     world.install(InstallScope::Local);
-    assert_eq!(allowed(&world, LOCAL), ["Bash(steadfast why:*)", "Bash(steadfast task next:*)", "mcp__steadfast__task_next"]);
+    assert_eq!(
+        allowed(&world, LOCAL),
+        ["Bash(steadfast why:*)", "Bash(steadfast task next:*)", "mcp__steadfast__task_next"]
+    );
     // Something else changes, so that the earlier bytes cannot simply be put back.
     world.write(LOCAL, &world.read(LOCAL).unwrap().replace("\"deny\": []", "\"deny\": [\"Read\"]"));
     world.uninstall();

@@ -202,7 +202,10 @@ mod tests {
     #[test]
     fn commands_of_one_group_are_named_together() {
         let allowed = allowed();
-        assert!(allowed.starts_with("status, progress, why, log, task (list, ready, next, show, start, done,"), "{allowed}");
+        assert!(
+            allowed.starts_with("status, progress, why, log, task (list, ready, next, show, start, done,"),
+            "{allowed}"
+        );
         assert!(allowed.contains("goal show, decide, learn (add, list), recall, loop ("), "{allowed}");
     }
 
