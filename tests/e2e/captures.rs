@@ -57,10 +57,10 @@ fn the_start_of_a_session_and_a_refused_stop(program: &Program) {
     let early =
         Scenario::new("stops early").prompt("-").say("I read the token code. Let me know if I should continue.");
     let Some(terminal) = Terminal::open_in(WINDOW, &scene, works(early)) else { return };
-    capture(&terminal, "session-start", &["❯"]);
+    capture(&terminal, "session-start", &["Steadfast: 2 open tasks wait here"]);
     terminal.enter("Do the tasks.");
     terminal.until("Stop", 2);
-    capture_the_end(&terminal, "refused-stop", &["Both tasks are done."]);
+    capture_the_end(&terminal, "refused-stop", &["Steadfast: not done yet. 2 of 2 tasks open", "Both tasks are done."]);
 }
 
 fn a_correction(program: &Program) {
@@ -77,7 +77,7 @@ fn a_correction(program: &Program) {
     let Some(terminal) = Terminal::open_in(WINDOW, &scene, drifts) else { return };
     terminal.enter("Rotate the token in src/auth/token.ts.");
     terminal.until("Stop", 1);
-    capture_the_end(&terminal, "correction", &["The token is rotated."]);
+    capture_the_end(&terminal, "correction", &["Steadfast: off course?", "The token is rotated."]);
 }
 
 fn a_denied_commit(program: &Program) {
@@ -102,13 +102,17 @@ fn a_plan_that_is_approved_in_its_dialog(program: &Program) {
         .prompt("-")
         .shell("steadfast plan propose draft.md --path PLAN.md")
         .tool("AskUserQuestion", question)
-        .say("The plan is approved.");
+        .shell("steadfast decide 'Codes have 6 digits' --why 'The form has six boxes'")
+        .shell("steadfast task done 1.0 && steadfast task start 1.1")
+        .write("src/auth/code.ts", "export const code = () => 123456;\n")
+        .shell("steadfast task done 1.1")
+        .say("The plan is built.");
     let Some(terminal) = Terminal::open_in(WINDOW, &scene, asks) else { return };
     terminal.enter("Plan the sign-in.");
-    capture(&terminal, "plan-dialog", &["Approve plan "]);
+    capture(&terminal, "plan-dialog", &["Approve and start", "Make and check codes"]);
     terminal.press("Enter", || scene.root().join("PLAN.md").exists());
     terminal.until("Stop", 1);
-    capture_the_end(&terminal, "approved-plan", &["The plan is approved."]);
+    capture_the_end(&terminal, "approved-plan", &["is approved, and the plan gate is open", "The plan is built."]);
 }
 
 /// The commands that a human types every day, in a terminal of the usual size.

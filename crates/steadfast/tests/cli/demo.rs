@@ -45,7 +45,7 @@ fn the_demo_fits_40_lines_with_its_summary_first_and_three_refusals() {
         "runs `steadfast task start 2`\n",
         "2/3 The agent says that its tests pass\n",
         "steadfast  task `2` stays open: `sh check.sh show` exited with 1",
-        "| You promised completion, but 2 of 3 tasks are open",
+        "| You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 3",
         "writes durations/show.sh",
         "3/3 The agent wants to commit\n",
         "wants to run `git add -A && git commit",
