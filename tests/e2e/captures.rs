@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anstyle_svg::{Term, WIN10_CONSOLE};
 use serde_json::json;
-use steadfast_sim::{Scenario, Turn};
+use steadfast_sim::{Action, Scenario, Turn};
 use steadfast_testkit::wait_for;
 
 use crate::agents::Program;
@@ -42,8 +42,10 @@ fn with_two_tasks(program: &Program) -> Scene {
 
 /// The two tasks, done.
 fn works(scenario: Scenario) -> Scenario {
+    // The older version writes no file that was not read.
     scenario
         .shell("steadfast task start 1")
+        .read("src/auth/token.ts")
         .write("src/auth/token.ts", "export const token = rotate(1);\n")
         .shell("steadfast task done 1")
         .shell("steadfast task start 2")
@@ -64,15 +66,18 @@ fn the_start_of_a_session_and_a_refused_stop(program: &Program) {
 }
 
 fn a_correction(program: &Program) {
-    let scene = with_two_tasks(program);
+    let scene = terminal::scene(program, 0);
+    scene.write("src/auth/token.ts", "export const token = 1;\n");
     let drifts = Scenario::new("drifts")
         .prompt("-")
-        .shell("steadfast task start 1")
+        .read("src/auth/token.ts")
         .write("src/auth/token.ts", "export const token = rotate(1);\n")
-        .turn(Turn::saying("The site could look nicer."))
-        .write("site/theme.css", "body { color: #222 }\n")
-        .write("site/menu.css", "nav { float: left }\n")
-        .shell("rm -r site && steadfast task done 1")
+        .turn(
+            Turn::saying("The site could look nicer.")
+                .calling([Action::shell("mkdir -p site && echo 1 > site/theme.css")]),
+        )
+        .shell("echo 1 > site/menu.css")
+        .shell("rm -r site && cat src/auth/token.ts")
         .say("The token is rotated.");
     let Some(terminal) = Terminal::open_in(WINDOW, &scene, drifts) else { return };
     terminal.enter("Rotate the token in src/auth/token.ts.");
