@@ -7,14 +7,16 @@ pub enum Authority {
     Human,
     /// Also for agents. The host asks a human before each call, as before every other program.
     Either,
+    /// The same, but `init` offers to allow its MCP tool: the tool takes a text where the command reads any file.
+    AllowedAsTool,
     /// Also for agents, and `init` offers to allow it in the host's settings, so that the host does not ask. Such a
-    /// command brings in no command that Steadfast runs later, starts no agent and writes no file that the caller names:
-    /// otherwise the permission would allow much more than its words say.
+    /// command brings in no command that Steadfast runs later, starts no agent, and neither shows nor writes a file that
+    /// the caller names: otherwise the permission would allow much more than its words say.
     Allowed,
 }
 
-/// One line per command: `human`, `either` or `allowed`, then its words. A flag that only a human may set has its own
-/// line.
+/// One line per command: `human`, `either`, `tool` or `allowed`, then its words. A flag that only a human may set has its
+/// own line.
 const COMMANDS: &str = include_str!("commands.txt");
 
 /// Returns the words of every command and who may run it.
@@ -24,6 +26,7 @@ pub fn commands() -> impl Iterator<Item = (&'static str, Authority)> {
         let authority = match who {
             "human" => Authority::Human,
             "either" => Authority::Either,
+            "tool" => Authority::AllowedAsTool,
             "allowed" => Authority::Allowed,
             _ => return None,
         };
@@ -39,6 +42,11 @@ pub fn human_commands() -> impl Iterator<Item = &'static str> {
 /// Returns the commands that `init` offers to allow, in the order of the table.
 pub fn allowed_commands() -> impl Iterator<Item = &'static str> {
     with_authority(Authority::Allowed)
+}
+
+/// Returns the commands of which `init` offers to allow only the MCP tool.
+pub fn commands_allowed_as_tools() -> impl Iterator<Item = &'static str> {
+    with_authority(Authority::AllowedAsTool)
 }
 
 fn with_authority(wanted: Authority) -> impl Iterator<Item = &'static str> {
@@ -81,6 +89,10 @@ mod tests {
     fn a_command_that_can_bring_another_command_is_not_offered() {
         let offered: Vec<_> = allowed_commands().collect();
         for command in ["task add", "plan load", "loop start", "loop review", "plan export", "sim", "mcp", "hook"] {
+            assert!(!offered.contains(&command), "{command}");
+        }
+        // These show lines of the file that they are given.
+        for command in ["spec lint", "spec count", "spec compile", "plan propose", "loop shape", "transcript show"] {
             assert!(!offered.contains(&command), "{command}");
         }
         assert!(offered.contains(&"task next") && offered.contains(&"task done"));

@@ -209,10 +209,10 @@ fn new_id(source: &str, now: Millis) -> RunId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress;
 
     fn task(id: &str, status: Status, after: &[&str]) -> Task {
-        let blocked_by = after.iter().map(|id| TaskId::new(*id)).collect();
-        Task { id: TaskId::new(id), status, blocked_by, ..Task::default() }
+        progress::tests::task(id, id, status, after)
     }
 
     fn unit(tasks: &[&str]) -> RunUnit {

@@ -5,7 +5,7 @@ mod idle;
 mod last_action;
 mod report;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashMap;
 

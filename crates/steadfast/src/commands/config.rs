@@ -100,7 +100,8 @@ impl Set {
 }
 
 fn show(json: bool) -> Result<(), CommandError> {
-    let config = here::repository()?.config;
+    // The defaults and the user's own settings hold before `init`, too.
+    let config = Repository::at(here::setup()?.place, environment::current()).config;
     let settings = config.load()?;
     for (key, source) in &settings.ignored {
         let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();

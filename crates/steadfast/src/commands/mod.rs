@@ -185,6 +185,10 @@ pub(crate) fn run() -> ExitCode {
             arguments = ["steadfast", "--help"].map(OsString::from).into();
             help::with_groups(program(), GROUPS, Shown::All)
         }
+        Some(words) if help::OF_ITSELF.iter().any(|of_itself| words == of_itself) => {
+            arguments = ["steadfast", "--help"].map(OsString::from).into();
+            program()
+        }
         _ => program(),
     };
     let parsed = commands

@@ -15,7 +15,7 @@ use serde_json::json;
 use steadfast_model::{PlanId, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
-use steadfast_text::{HANG, count, one_line};
+use steadfast_text::{HANG, and_more, count, one_line};
 use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
 use steadfast_work::tracker::{Beads, LOOK};
 use steadfast_work::{WorkError, spec_file};
@@ -220,12 +220,22 @@ fn load(file: &std::path::Path, epic: Option<&str>, json: bool) -> Result<(), Co
     }
     warn(&compiled, &source);
     note!("`{source}` was read as {}", super::spec::understood(&compiled));
+    say_moved_checks(&compiled.plan);
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
         0 => {}
         1 => note!("1 task has no check: it closes on the agent's word, as `claimed`"),
         unchecked => note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`"),
     }
     Ok(())
+}
+
+/// Says which checks of the spec are run by generated tasks: the task itself is closed when its files changed.
+fn say_moved_checks(plan: &steadfast_model::Plan) {
+    let moved = plan.tasks.iter().filter_map(|task| Some((task.id.as_str(), plan.check_behind(task)?.0.as_str())));
+    let moved: Vec<String> = moved.map(|(task, link)| format!("{task} by {link}")).collect();
+    if !moved.is_empty() {
+        note!("checks that a generated task runs: {}", and_more(&moved, 6));
+    }
 }
 
 /// Prints all warnings about a spec, because its author can fix them. Of another tool's list, prints a few of each kind and

@@ -84,7 +84,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
     let when = ago(environment::now().since(looped.updated_at));
     tell!("loop {}: {HANG}{} ({}{ended}, {when})", strong(looped.id.as_str()), looped.request, looped.stage.as_str())?;
     if let Some(scores) = looped.scores {
-        tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;
+        tell!("spec score {} of 10, fit to run alone {} of 75", scores.spec, scores.fit)?;
     }
     if let Some(why) = &looped.overridden {
         tell!("a human accepted the unclear request: {why}")?;
