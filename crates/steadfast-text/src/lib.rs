@@ -4,8 +4,10 @@
 //! - [`count`], [`and_more`]: counts with their noun, and shortened lists.
 //! - [`glob`]: patterns for names and paths; [`clean`], [`absolute`]: paths without `.` and `..`.
 //! - [`quote`], [`hex`]: shell words and hexadecimal.
-//! - [`parse_time`], [`parse_span`], [`ago`]: times and durations.
+//! - [`parse_time`], [`parse_span`], [`ago`], [`duration`]: times and durations.
+//! - [`cost`], [`dollars`], [`grouped`]: money and large numbers.
 
+mod amount;
 pub mod glob;
 mod hex;
 mod line;
@@ -14,9 +16,10 @@ mod path;
 mod quote;
 mod time;
 
+pub use amount::{cost, dollars, grouped};
 pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};
 pub use list::{Number, and_more, count, count_of, noun};
 pub use path::{absolute, clean, clean_path, is_within};
 pub use quote::quote;
-pub use time::{ago, parse_span, parse_time};
+pub use time::{ago, duration, parse_span, parse_time};

@@ -45,6 +45,21 @@ pub fn ago(millis: i64) -> String {
     }
 }
 
+/// Formats a duration in its two largest units: `12 s`, `1 h 12 min`, `3 days 4 h`.
+#[must_use]
+pub fn duration(millis: i64) -> String {
+    let seconds = millis.max(0) / 1_000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    let two =
+        |large: String, small: i64, unit: &str| if small == 0 { large } else { format!("{large} {small} {unit}") };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => two(format!("{minutes} min"), seconds % 60, "s"),
+        3_600..86_400 => two(format!("{hours} h"), minutes % 60, "min"),
+        _ => two(crate::count(days, "day"), hours % 24, "h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +116,24 @@ mod tests {
         for text in ["", "8", "h", "8 h", "1.5h", "-1h", "8x", "8ä", "99999999999999999999s", "9999999999999999d"] {
             assert_eq!(parse_span(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_duration_has_at_most_two_units() {
+        let said = [-1, 0, 59, 60, 61, 4_320, 86_399, 86_400, 90_000, 273_600].map(|seconds| duration(seconds * 1_000));
+        let wanted = [
+            "0 s",
+            "0 s",
+            "59 s",
+            "1 min",
+            "1 min 1 s",
+            "1 h 12 min",
+            "23 h 59 min",
+            "1 day",
+            "1 day 1 h",
+            "3 days 4 h",
+        ];
+        assert_eq!(said, wanted);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod evidence;
 mod integrity;
 mod target;
 
-pub(crate) use constraint::{covers, is_free, is_manifest, unknown_git_words};
+pub(crate) use constraint::{breach, covers, is_free, is_manifest, unknown_git_words};
 pub use drift::{follow, leads_astray, written};
 pub(crate) use target::{absolute, only_reads};
 

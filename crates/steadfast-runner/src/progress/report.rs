@@ -1,9 +1,8 @@
 use steadfast_model::{
     CheckEnd, Evidence, EvidenceClass, Period, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
 };
-use steadfast_text::{count, one_line};
+use steadfast_text::{cost, count, grouped, one_line};
 
-use super::amount::{cost, grouped};
 use super::idle::idle;
 use super::{Listed, Look, is_closed};
 

@@ -65,7 +65,7 @@ pub use owner::{Claiming, Taken};
 pub use plan::PlanLine;
 pub use progress::{Baseline, Checkpoint, Started};
 pub use proof::{RunWork, StoredProof};
-pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
+pub use recall::{Query, Reason, Recalled, RecalledDecision, RecalledItem};
 pub use retention::Forgotten;
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
