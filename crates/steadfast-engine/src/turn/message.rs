@@ -35,7 +35,7 @@ impl Message {
         let from = self.sentences.len().saturating_sub(END);
         let offers = |sentence: &&Sentence| {
             let words = &sentence.words;
-            let offer = list("offer").within(words) && !begins_with_choice(sentence);
+            let offer = is_offer(words) && !is_choice(sentence);
             offer && (open || list("onward").within(words))
         };
         self.sentences[from..].iter().rev().find(offers).map(|sentence| sentence.said.as_str())
@@ -51,8 +51,17 @@ impl Message {
     }
 }
 
-fn begins_with_choice(sentence: &Sentence) -> bool {
-    sentence.asks && sentence.words.first().is_some_and(|word| word.is_in(list("choice")))
+/// "Whenever you want to continue" is left to the human, and no offer.
+fn is_offer(words: &[Word]) -> bool {
+    let at =
+        |at: usize| list("offer").at(&words[at..]) > 0 && !(words[at].is("want") && at > 0 && words[at - 1].is("you"));
+    (0..words.len()).any(at)
+}
+
+/// A question with other answers than yes and no.
+fn is_choice(sentence: &Sentence) -> bool {
+    let words = &sentence.words;
+    sentence.asks && (words.first().is_some_and(|word| word.is_in(list("choice"))) || list("or").within(words))
 }
 
 fn claims(words: &[Word]) -> bool {

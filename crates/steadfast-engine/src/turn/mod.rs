@@ -163,3 +163,6 @@ fn is_open(list: &ListCall) -> Option<bool> {
         ListCall::Add { .. } | ListCall::Edit(_) | ListCall::Look => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
