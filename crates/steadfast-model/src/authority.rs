@@ -5,23 +5,44 @@
 pub enum Authority {
     /// Refused inside an agent's tool call.
     Human,
-    /// Also allowed for agents.
+    /// Also for agents. The host asks a human before each call, as before every other program.
     Either,
+    /// Also for agents, and `init` offers to allow it in the host's settings, so that the host does not ask. Such a
+    /// command brings in no command that Steadfast runs later, starts no agent and writes no file that the caller names:
+    /// otherwise the permission would allow much more than its words say.
+    Allowed,
 }
 
-/// One line per command: `human` or `either`, then its words. A flag that only a human may set has its own line.
+/// One line per command: `human`, `either` or `allowed`, then its words. A flag that only a human may set has its own
+/// line.
 const COMMANDS: &str = include_str!("commands.txt");
 
 /// Returns the words of every command and who may run it.
 pub fn commands() -> impl Iterator<Item = (&'static str, Authority)> {
-    let either = |line: &'static str| line.strip_prefix("either ").map(|words| (words, Authority::Either));
-    let human = |line: &'static str| line.strip_prefix("human ").map(|words| (words, Authority::Human));
-    COMMANDS.lines().filter_map(move |line| human(line).or_else(|| either(line)))
+    COMMANDS.lines().filter_map(|line| {
+        let (who, words) = line.split_once(' ')?;
+        let authority = match who {
+            "human" => Authority::Human,
+            "either" => Authority::Either,
+            "allowed" => Authority::Allowed,
+            _ => return None,
+        };
+        Some((words, authority))
+    })
 }
 
 /// Returns the commands that are refused inside an agent's call, in the order of the table.
 pub fn human_commands() -> impl Iterator<Item = &'static str> {
-    commands().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| command)
+    with_authority(Authority::Human)
+}
+
+/// Returns the commands that `init` offers to allow, in the order of the table.
+pub fn allowed_commands() -> impl Iterator<Item = &'static str> {
+    with_authority(Authority::Allowed)
+}
+
+fn with_authority(wanted: Authority) -> impl Iterator<Item = &'static str> {
+    commands().filter(move |(_, authority)| *authority == wanted).map(|(command, _)| command)
 }
 
 /// Returns the human-only command that these words call, if any. `words` are the arguments of `steadfast`.
@@ -48,6 +69,16 @@ mod tests {
     fn every_line_of_the_table_is_a_command() {
         assert_eq!(commands().count(), COMMANDS.lines().count());
         assert_eq!((human_commands().next(), human_commands().last()), (Some("init"), Some("resume")));
+    }
+
+    /// Each of these would let an agent run any command: with the check that it brings, or as the simulated agent.
+    #[test]
+    fn a_command_that_can_bring_another_command_is_not_offered() {
+        let offered: Vec<_> = allowed_commands().collect();
+        for command in ["task add", "plan load", "loop start", "loop review", "plan export", "sim", "mcp", "hook"] {
+            assert!(!offered.contains(&command), "{command}");
+        }
+        assert!(offered.contains(&"task next") && offered.contains(&"task done"));
     }
 
     #[test]

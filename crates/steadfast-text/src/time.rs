@@ -45,18 +45,20 @@ pub fn ago(millis: i64) -> String {
     }
 }
 
-/// Formats a duration in its two largest units: `12 s`, `1 h 12 min`, `3 days 4 h`.
+/// Formats a length of time in its two largest units: `44 s`, `12 min 5 s`, `1 h 12 min`. Below a second, in tenths.
 #[must_use]
-pub fn duration(millis: i64) -> String {
-    let seconds = millis.max(0) / 1_000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
-    let two =
-        |large: String, small: i64, unit: &str| if small == 0 { large } else { format!("{large} {small} {unit}") };
+pub fn duration(millis: u64) -> String {
+    let seconds = millis / 1_000;
+    let two = |large: u64, small: u64, names: [&str; 2]| match small {
+        0 => format!("{large} {}", names[0]),
+        small => format!("{large} {} {small} {}", names[0], names[1]),
+    };
     match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => two(format!("{minutes} min"), seconds % 60, "s"),
-        3_600..86_400 => two(format!("{hours} h"), minutes % 60, "min"),
-        _ => two(crate::count(days, "day"), hours % 24, "h"),
+        0 => format!("0.{} s", millis / 100),
+        1..60 => format!("{seconds} s"),
+        60..3_600 => two(seconds / 60, seconds % 60, ["min", "s"]),
+        3_600..86_400 => two(seconds / 3_600, seconds / 60 % 60, ["h", "min"]),
+        _ => two(seconds / 86_400, seconds / 3_600 % 24, ["d", "h"]),
     }
 }
 
@@ -119,28 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_has_at_most_two_units() {
-        let said = [-1, 0, 59, 60, 61, 4_320, 86_399, 86_400, 90_000, 273_600].map(|seconds| duration(seconds * 1_000));
-        let wanted = [
-            "0 s",
-            "0 s",
-            "59 s",
-            "1 min",
-            "1 min 1 s",
-            "1 h 12 min",
-            "23 h 59 min",
-            "1 day",
-            "1 day 1 h",
-            "3 days 4 h",
-        ];
-        assert_eq!(said, wanted);
-    }
-
-    #[test]
     fn how_long_ago_is_said_in_one_unit() {
         let said = [-5, 0, 59, 60, 3_599, 7_200, 172_799, 172_800].map(|seconds| ago(seconds * 1_000));
         let wanted =
             ["just now", "just now", "59 s ago", "1 min ago", "59 min ago", "2 h ago", "47 h ago", "2 days ago"];
         assert_eq!(said, wanted);
+    }
+
+    #[test]
+    fn a_duration_has_two_units_at_most() {
+        let said = [0, 320, 44_999, 60_000, 725_000, 3_600_000, 4_320_000, 90_000_000].map(duration);
+        assert_eq!(said, ["0.0 s", "0.3 s", "44 s", "1 min", "12 min 5 s", "1 h", "1 h 12 min", "1 d 1 h"]);
     }
 }

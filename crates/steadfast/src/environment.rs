@@ -9,18 +9,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use steadfast_hook::HookEnvironment;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
+use steadfast_text::Zone;
 use steadfast_work::{Environment, RUN_SPENT};
 
-use crate::peer;
+use crate::{peer, terminal};
 
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// The time zone of `TZ` or of this machine; UTC if neither is known.
+pub(crate) fn zone() -> Zone {
+    jiff::tz::TimeZone::try_system().map_or(Zone::UTC, Zone::new)
+}
+
 pub(crate) fn current() -> Environment {
     Environment {
         clock: now,
+        zone: terminal::zone,
         cwd: cwd(),
         home: home(),
         homes: homes(),

@@ -25,6 +25,7 @@ pub(crate) use summary::{Summary, summary};
 use crate::environment;
 use crate::error::CommandError;
 use crate::recalled;
+use crate::terminal;
 
 /// Lines of a check's output that an agent sees.
 const SHOWN_LINES: usize = 30;
@@ -41,6 +42,17 @@ pub(crate) fn added(task: &Task) -> String {
         );
     }
     line
+}
+
+/// The state of a task, in its colour.
+pub(crate) fn state(status: Status) -> String {
+    let paint = match status {
+        Status::Done => terminal::good,
+        Status::InProgress => terminal::strong,
+        Status::Blocked => terminal::warning,
+        Status::Pending => return word(status).to_owned(),
+    };
+    paint(word(status))
 }
 
 /// One line for the task and one for the remaining tasks, for the agent that changed it.

@@ -35,10 +35,6 @@ impl Stats {
     pub fn of(transcript: Transcript) -> Self {
         Summing::default().session(transcript)
     }
-
-    pub fn duration(&self) -> Option<i64> {
-        Some(self.ended?.since(self.began?))
-    }
 }
 
 /// The tokens of each message, by a hash of its id.

@@ -7,11 +7,10 @@
 
 use steadfast_model::StatedCheck;
 
-use super::document;
 use super::rules::is_end;
 use super::sentence::{Form, Part, Said, Word};
-use super::token;
-use crate::exit_status::swallowed;
+use super::{document, token};
+use crate::lint::exit_status::swallowed;
 
 /// The statements of a text about its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -134,8 +134,8 @@ pub(super) fn names_code(said: &Said) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sentence::{Form, Part};
     use super::*;
+    use crate::score::sentence::{Form, Part};
 
     fn said(text: &str) -> Said {
         Said::new(1, text, Part::Other, Form::Prose)

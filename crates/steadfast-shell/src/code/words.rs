@@ -1,6 +1,6 @@
 //! Effects of calls, by the words in their names.
 
-use crate::data::{has, words_of};
+use crate::table::data::{has, words_of};
 
 const TEXT: &str = include_str!("words.txt");
 static WRITES: &[&str] = words_of!(TEXT, "writes");

@@ -2,9 +2,10 @@
 
 use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
-use steadfast_text::{ago, count, printable};
+use steadfast_text::{HANG, ago, count, printable};
 
 use super::explanation::{AllowedStop, Explanation, Recipient, closed};
+use crate::Environment;
 use crate::history::cut;
 
 /// Length limit of the quoted last message of the agent, in characters.
@@ -13,8 +14,9 @@ const LAST_WORDS: usize = 200;
 const UNBLOCK: &str = "`steadfast task unblock ID` makes one open again; only a human can run it.";
 
 impl Explanation {
-    pub(super) fn story(&self, now: Millis) -> String {
-        let mut parts = vec![self.summary(now), self.moment()];
+    pub(super) fn story(&self, environment: &Environment) -> String {
+        let now = environment.now();
+        let mut parts = vec![self.summary(now), self.moment(environment)];
         parts.extend(self.tasks());
         parts.push(self.said());
         parts.push(section("Since then", &self.happened(now)));
@@ -91,12 +93,13 @@ impl Explanation {
         }
     }
 
-    fn moment(&self) -> String {
+    fn moment(&self, environment: &Environment) -> String {
         let line = &self.line;
-        let mut lines = vec![format!("Event    {}, {}, line {} of the journal", line.event, line.at, line.sequence)];
+        let at = environment.moment(line.at);
+        let mut lines = vec![format!("Event    {HANG}{}, {at}, line {} of the journal", line.event, line.sequence)];
         let state = self.journal.as_ref().map(|journal| &journal.state);
         lines.push(format!(
-            "Mode     {}{}",
+            "Mode     {HANG}{}{}",
             line.mode,
             match line.mode.as_str() {
                 "observe" if state.is_some_and(|state| state.is_paused(line.at)) => ": a human had paused steadfast",
@@ -108,7 +111,7 @@ impl Explanation {
         if let (Some((refusal, limit)), Some(state)) = (self.budget(), state) {
             let (idle, most) = (state.stop.idle, state.rules.stop.max_idle);
             lines.push(format!(
-                "Budget   refusal {refusal} of {limit} since the last prompt, {idle} of {most} without a tool call"
+                "Budget   {HANG}refusal {refusal} of {limit} since the last prompt, {idle} of {most} without a tool call"
             ));
         }
         if let Some(EventKind::Stop(stopping)) = self.journal.as_ref().map(|journal| &journal.event)
@@ -116,7 +119,7 @@ impl Explanation {
         {
             let said = printable(message);
             let more = if said.chars().count() > LAST_WORDS { "…" } else { "" };
-            lines.push(format!("Said     “{}{more}”", cut(&said, LAST_WORDS)));
+            lines.push(format!("Said     {HANG}“{}{more}”", cut(&said, LAST_WORDS)));
         }
         lines.join("\n")
     }

@@ -12,6 +12,7 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::{Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles};
+use steadfast_text::Zone;
 use steadfast_work::task_list::{CloseOptions, CloseOutcome};
 use steadfast_work::{Cause, Environment, Repository, TaskList, WorkError};
 
@@ -121,6 +122,7 @@ impl Scene {
     /// What a process that a human started knows.
     pub(crate) fn environment(&self) -> Environment {
         Environment {
+            zone: || &Zone::UTC,
             clock,
             cwd: self.root(),
             home: Some(self.beside("home")),

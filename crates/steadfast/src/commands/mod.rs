@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note};
+use crate::terminal;
 
 /// An enum of commands whose `run` runs the selected one.
 macro_rules! commands {
@@ -96,8 +97,16 @@ const LONG_VERSION: &str = concat!(
 /// Keep coding agents on task, on scope and honest about done.
 #[derive(Debug, Parser)]
 #[command(name = "steadfast", version, long_version = LONG_VERSION, max_term_width = help::WIDTH)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,\n64 invalid usage.")]
+#[command(
+    after_help = "With every command: `--color auto|always|never`, and `--utc` for times in UTC.\n\nExit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,\n64 invalid usage."
+)]
 struct Cli {
+    /// When to print colours. `auto`: at a terminal.
+    #[arg(long, global = true, hide = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    /// Print times in UTC.
+    #[arg(long, global = true, hide = true)]
+    utc: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -165,6 +174,8 @@ groups! {
 
 pub(crate) fn run() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    // Help and usage errors have colours, too, and are printed before the arguments are known.
+    terminal::choose(wanted_colour(&arguments));
     let mut commands = match arguments.get(1..) {
         Some(words) if words == help::ALL => {
             arguments = ["steadfast", "--help"].map(OsString::from).into();
@@ -188,7 +199,20 @@ pub(crate) fn run() -> ExitCode {
     if let Err(refused) = authority::check(&commands, &matches) {
         return end(Err(refused));
     }
+    terminal::choose(cli.color);
+    if cli.utc {
+        terminal::in_utc();
+    }
     end(cli.command.run())
+}
+
+/// The value of `--color`, where it is understood.
+fn wanted_colour(arguments: &[OsString]) -> ColorChoice {
+    let words = arguments.iter().map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--");
+    let words: Vec<&str> = words.collect();
+    let apart = words.windows(2).filter_map(|pair| (pair[0] == "--color").then_some(pair[1]));
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--color="));
+    apart.chain(joined).filter_map(|word| word.parse().ok()).next_back().unwrap_or_default()
 }
 
 fn end(done: Result<(), CommandError>) -> ExitCode {

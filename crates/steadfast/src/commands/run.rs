@@ -3,7 +3,6 @@
 mod console;
 mod display;
 mod notice;
-mod screen;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,13 +2,15 @@ use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
-use steadfast_work::task_list::{CloseOptions, PATIENCE, TaskList, word};
+use steadfast_text::{one_line, pad};
+use steadfast_work::task_list::{CloseOptions, PATIENCE, TaskList};
 use steadfast_work::tracker::COMMAND;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, tell};
+use crate::output::{note, put_laid_out, tell};
 use crate::report;
+use crate::terminal::{self, Column, Spinner, Table};
 
 /// Add, start, check and close the tasks of this worktree.
 #[derive(Debug, Subcommand)]
@@ -155,8 +157,10 @@ impl Task {
             }
             change => {
                 let is_check = matches!(change, Self::Check { .. });
+                let waiting = change.waits_for().map(Spinner::start);
                 // No sandbox: if the shell of this command runs in one, so does the check.
                 let said = change.perform(&mut list, None);
+                drop(waiting);
                 if is_check {
                     // The tracker must learn of closed and reopened tasks even if the command fails.
                     list.tell_tracker();
@@ -217,6 +221,16 @@ impl Task {
         }
     }
 
+    /// What this call may wait for.
+    fn waits_for(&self) -> Option<String> {
+        match self {
+            Self::Done(Done { force: true, .. }) => None,
+            Self::Done(Done { id, .. }) | Self::Wait { id, .. } => Some(format!("running the check of task {id}")),
+            Self::Check { .. } => Some("running the checks of the stale tasks".to_owned()),
+            _ => None,
+        }
+    }
+
     /// The words of this call that a claim compares.
     fn words(&self) -> String {
         match self {
@@ -236,6 +250,9 @@ impl Task {
     }
 }
 
+/// The columns of the longest state.
+const STATE: usize = "in progress".len();
+
 fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
     if output.json {
         tell!("{}", report::tasks_json(list, tasks)?)?;
@@ -247,26 +264,29 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
     }
     let reasons = list.blocked()?;
     let evidence = report::evidence_words(list, tasks)?;
-    let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
+    let mut table = Table::new(&[
+        Column::whole("ID", 9),
+        Column::whole("STATE", 8),
+        Column::text("TASK", 7, 24),
+        Column::text("FILES", 1, 12),
+        Column::text("NOTE", 4, 16),
+    ]);
     for (index, task) in tasks.iter().enumerate() {
-        let mut line = format!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
-        if !task.files.is_empty() {
-            line.push_str(&format!("  [{}]", task.files.join(", ")));
-        }
-        if !task.blocked_by.is_empty() && !task.status.is_closed() {
-            let after: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
-            line.push_str(&format!("  (after {})", after.join(", ")));
-        }
-        let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.as_ref());
-        if let (Status::Blocked, Some(reason)) = (task.status, reason) {
-            line.push_str(&format!("  ({reason})"));
-        }
-        if let Some(Some(evidence)) = evidence.get(index) {
-            line.push_str(&format!("  ({evidence})"));
-        }
-        tell!("{line}")?;
+        let files = if task.files.is_empty() { String::new() } else { format!("[{}]", task.files.join(", ")) };
+        let after = || task.blocked_by.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+        let waits = !task.blocked_by.is_empty() && !task.status.is_closed();
+        let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.clone());
+        let notes = [
+            waits.then(|| format!("(after {})", after())),
+            reason.filter(|_| task.status == Status::Blocked).map(|reason| format!("({reason})")),
+            evidence.get(index).cloned().flatten().map(|evidence| format!("({evidence})")),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let id = terminal::strong(task.id.as_str());
+        let state = pad(&report::state(task.status), STATE);
+        table.row([id, state, one_line(&task.title), files, one_line(&notes.join("  "))]);
     }
-    Ok(())
+    put_laid_out(&table.text()).map(|_| ())
 }
 
 /// Prints one task with its details.

@@ -6,7 +6,8 @@ use steadfast_work::why::{Explained, explain};
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::put;
+use crate::output::{put, tell};
+use crate::terminal;
 
 /// Explain the last refusal, and suggest the next step.
 ///
@@ -33,14 +34,13 @@ impl Why {
             None => environment::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
-        let text = if self.json { json.to_string() } else { text };
-        put(&format!("{text}\n"))?;
-        Ok(())
+        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { tell!("{text}") }
     }
 }
 
 /// For a tool call over MCP. Explains its session, or any session if no hook reported the caller.
 pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
     let (repository, claim) = Repository::of_tool_call(environment::current(), call, tool)?;
-    Ok(explain(&here::history_of(repository), claim.map(|claim| claim.session))?)
+    let Explained { text, json } = explain(&here::history_of(repository), claim.map(|claim| claim.session))?;
+    Ok(Explained { text: terminal::bare(&text), json })
 }

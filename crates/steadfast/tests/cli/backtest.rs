@@ -30,8 +30,9 @@ fn the_numbers_have_the_keys_they_promise_and_a_copy_counts_once() {
     let reason =
         "Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.";
     let none = |kind: &str| json!({"kind": kind, "found": 0, "examples": []});
+    let turns = ["stopped_early", "untested_claim", "forbidden", "outside_scope"].map(none);
     let expected = json!({
-        "turns": ["stopped_early", "untested_claim", "forbidden", "outside_scope"].map(none),
+        "turns": turns,
         "sessions": 3,
         "unread": 0,
         "actions": 6,
@@ -95,7 +96,8 @@ fn what_the_agent_did_in_its_turns_is_counted_with_its_words() {
     let page = fs::read_to_string(sandbox.root().join("report.html")).unwrap();
     assert!(page.contains("The agent stopped and offered to go on while work was open</h2>"), "{page}");
     assert!(page.contains("All 12 tests pass.") && !page.contains("<b>it</b>"), "{page}");
-    let json: Value = serde_json::from_str(&sandbox.ok(&["backtest", "a.jsonl", "b.jsonl", "copy.jsonl", "--json"])).unwrap();
+    let json: Value =
+        serde_json::from_str(&sandbox.ok(&["backtest", "a.jsonl", "b.jsonl", "copy.jsonl", "--json"])).unwrap();
     assert_eq!(
         json["turns"][2],
         json!({"kind": "forbidden", "found": 1, "examples": [{"file": "a.jsonl", "session": "s-1",

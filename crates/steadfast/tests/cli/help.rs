@@ -130,6 +130,8 @@ fn the_help_begins_with_the_commands_of_daily_use() {
       -h, --help     Print help
       -V, --version  Print version
 
+    With every command: `--color auto|always|never`, and `--utc` for times in UTC.
+
     Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,
     64 invalid usage.
     ");

@@ -101,7 +101,8 @@ impl Sandbox {
     pub(crate) fn command_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         let path = format!("{}:/usr/bin:/bin", self.dir.path().join("bin").display());
-        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).stdin(Stdio::null());
+        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).env("TZ", "UTC");
+        command.stdin(Stdio::null());
         command
     }
 

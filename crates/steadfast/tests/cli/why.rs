@@ -37,8 +37,8 @@ fn without_times(said: &str) -> String {
             line = line.replace(&format!("{seconds} s ago"), "[ago]");
         }
         line = line.replace("just now", "[ago]").replace("Just now", "[ago]");
-        match line.find("Z, line ") {
-            Some(end) if line.starts_with("Event") => format!("{}[time]{}", &line[..end - 19], &line[end + 1..]),
+        match line.find(" UTC, line ") {
+            Some(end) if line.starts_with("Event") => format!("{}[time]{}", &line[..end - 5], &line[end + 4..]),
             _ => line,
         }
     });

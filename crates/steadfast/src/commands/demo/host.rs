@@ -214,6 +214,7 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         place: &place,
         binary: &sandbox.steadfast,
         stop_block_cap: None,
+        allow: &[],
     };
     Ok(install::plan_install(&request).and_then(|plan| install::apply(&plan))?)
 }

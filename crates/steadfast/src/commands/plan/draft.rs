@@ -12,7 +12,7 @@ use crate::diff;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, says_yes, tell};
+use crate::output::{note, put_laid_out, says_yes, tell};
 use crate::report::{granted, rendered};
 
 /// Store a draft of a plan for a human to approve.
@@ -43,7 +43,7 @@ impl Propose {
         let proposed = list.propose(Proposal { text, file: &self.file, path: self.path.as_deref() })?;
         if let Some(before) = &proposed.before {
             let (old, new) = (before.text.as_bytes(), proposed.draft.text.as_bytes());
-            diff::print(Path::new(&proposed.draft.path), Some(old), Some(new))?;
+            put_laid_out(&diff::of_file(Path::new(&proposed.draft.path), Some(old), Some(new)))?;
         }
         tell!("{}", said(&proposed))?;
         for warning in &proposed.warnings {

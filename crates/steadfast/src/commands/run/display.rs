@@ -2,7 +2,6 @@
 //! terminal, and the page `PROGRESS.md`.
 
 use std::fs;
-use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,13 @@ use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
+use steadfast_text::HANG;
 
 use super::notice::Notice;
-use super::screen::Screen;
 use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
+use crate::terminal::{self, Screen};
 
 /// Rendering a run of thousands of tasks takes a while: it may use at most a hundredth of the time.
 const SHARE: u32 = 100;
@@ -38,6 +38,8 @@ pub(super) struct Display {
     shown: bool,
     not_before: Instant,
     status: String,
+    /// The day of the last line.
+    day: String,
 }
 
 impl Display {
@@ -52,7 +54,7 @@ impl Display {
         Self {
             place: place.clone(),
             run: run.id.clone(),
-            screen: stderr().is_terminal().then(Screen::default),
+            screen: Screen::of_stderr(),
             ledger: Ledger::open_read_only(&place.state).ok().flatten(),
             page: super::page(&place.root, &run.plan),
             notice: Notice::of(settings),
@@ -60,6 +62,7 @@ impl Display {
             shown: false,
             not_before: Instant::now(),
             status: String::new(),
+            day: String::new(),
         }
     }
 
@@ -125,8 +128,14 @@ impl Audience for Display {
         self.shown = true;
         if let Some(line) = line(event, now).filter(|_| !is_continued) {
             self.wipe();
-            let time = environment::now().to_string();
-            note!("{} {line}", time.get(11..19).unwrap_or(&time));
+            let now = environment::now();
+            // A night has two dates.
+            let day = terminal::day(now);
+            if self.day != day {
+                note!("{}", terminal::faint(&terminal::day_line(now)));
+                self.day = day;
+            }
+            note!("{} {HANG}{line}", terminal::faint(&terminal::clock(now)));
             self.stale = true;
         }
         if let RunEvent::Blocked { unit, why } = event {

@@ -12,6 +12,7 @@ use super::{Which, sessions};
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
+use crate::terminal::moment;
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Stats {
@@ -165,7 +166,7 @@ fn rows(numbers: &Numbers, prices: &Prices) -> Vec<String> {
         row("calls", &format!("{}, and {} by subagents", grouped(*tool_calls), grouped(*subagent_calls))),
     ];
     if let (Some(began), Some(ended)) = (numbers.began, numbers.ended) {
-        lines.insert(1, row("time", &format!("{} ({})", period(began, ended), duration(ended.since(began)))));
+        lines.insert(1, row("time", &period(began, ended)));
     }
     let mut tools: Vec<(&String, &u64)> = numbers.by_tool.iter().collect();
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -186,19 +187,10 @@ fn rows(numbers: &Numbers, prices: &Prices) -> Vec<String> {
     lines
 }
 
-/// `2026-03-01 10:00 to 10:12 UTC`; both days if they differ.
+/// Both ends of a time, and its length. The agent did not work all of it.
 fn period(began: Millis, ended: Millis) -> String {
-    let (began, ended) = (began.to_string(), ended.to_string());
-    let part = |text: &str| {
-        let (day, clock) = text.split_once('T').unwrap_or((text, ""));
-        (day.to_owned(), clock.get(..5).unwrap_or(clock).to_owned())
-    };
-    let ((first, from), (last, until)) = (part(&began), part(&ended));
-    if first == last {
-        format!("{first} {from} to {until} UTC")
-    } else {
-        format!("{first} {from} to {last} {until} UTC")
-    }
+    let millis = u64::try_from(ended.since(began)).unwrap_or(0);
+    format!("{} to {} ({})", moment(began), moment(ended), duration(millis))
 }
 
 fn plural(number: u64, noun: &str) -> String {
