@@ -3,7 +3,6 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_hook::is_gone;
 use steadfast_model::{
     Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, SessionId,
     State, Status as TaskStatus, Tally, TaskId,
@@ -15,6 +14,7 @@ use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 use steadfast_text::{ago, count};
+use steadfast_work::liveness::{Liveness, note_killed_owner};
 use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
@@ -51,8 +51,7 @@ struct Seen {
     /// Its tags, its course and the tally of its steps.
     work: Option<SessionState>,
     state: Option<State>,
-    /// The host process ended without a `SessionEnd` event.
-    gone: bool,
+    liveness: Liveness,
 }
 
 impl Status {
@@ -61,7 +60,8 @@ impl Status {
         list.follow(LOOK);
         list.take_lines().iter().for_each(|line| note!("{line}"));
         let (place, ledger) = (list.place(), list.ledger());
-        let plan = list.view()?;
+        let mut plan = list.view()?;
+        plan.iter_mut().for_each(|plan| note_killed_owner(place, plan));
         let summary = report::summary(&list)?;
         let all = SessionFiles::all(place);
         let work = ledger.session_states()?;
@@ -72,12 +72,7 @@ impl Status {
             .map(|row| {
                 let files = SessionFiles::of(place, &row.id);
                 let work = work.iter().find(|work| *work.session() == row.id).cloned();
-                Seen {
-                    work,
-                    state: files.peek(),
-                    gone: row.ended.is_none() && (ended.contains(&row.id) || is_gone(&files)),
-                    row,
-                }
+                Seen { work, state: files.peek(), liveness: Liveness::of(place, &row, &ended), row }
             })
             .collect();
         let checkout = Checkout::find(&place.root);
@@ -196,7 +191,7 @@ impl Seen {
     }
 
     fn is_over(&self) -> bool {
-        self.gone || self.row.ended.is_some()
+        self.liveness.is_over()
     }
 
     fn is_capped(&self) -> bool {
@@ -215,7 +210,11 @@ impl Seen {
             "host": row.host,
             "started_at": row.started_at,
             "last_at": row.last_at,
-            "ended": row.ended.as_ref().map(|end| &end.reason),
+            "ended": match (&row.ended, self.liveness) {
+                (Some(end), _) => Some(end.reason.as_str()),
+                (None, Liveness::Killed) => Some(Liveness::KILLED),
+                (None, _) => None,
+            },
             "prompts": row.prompts,
             "tool_calls": row.tool_calls,
             "refusals": row.refusals,
@@ -263,7 +262,11 @@ impl Seen {
         let doing = match (&self.row.ended, released) {
             (Some(_), Some(release)) => format!("ended, {release}"),
             (Some(end), None) => format!("ended ({})", end.reason),
-            (None, _) if self.gone => "host process gone".to_owned(),
+            (None, Some(release)) if self.liveness == Liveness::Killed => format!("killed, {release}"),
+            (None, None) if self.liveness == Liveness::Killed => "killed".to_owned(),
+            (None, None) if self.liveness == Liveness::Unknown => {
+                "working, if its process still runs (on another machine or in another container)".to_owned()
+            }
             (None, Some(release)) => format!("stopped, {release}"),
             (None, None) => "working".to_owned(),
         };
@@ -293,7 +296,7 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     }
     let owner = plan.and_then(|plan| plan.owner.as_ref());
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
-    if let Some(capped) = capped.filter(|_| counts.open() > 0) {
+    if let Some(capped) = capped.filter(|seen| counts.open() > 0 && !seen.is_over()) {
         needs.push(format!(
             "session {} stopped as capped with {} open, see `steadfast why`; its next prompt rearms the stop gate",
             capped.row.id,
@@ -302,7 +305,8 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
-        let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
+        let ended = if over.liveness == Liveness::Killed { "was killed" } else { "ended" };
+        let how = over.released().map_or(ended.to_owned(), |release| format!("stopped as {}", release.as_str()));
         let (id, open) = (&over.row.id, count(counts.open(), "task"));
         needs.push(format!("session {id} {how} with {open} open; `steadfast resume` continues the plan"));
     }
