@@ -52,6 +52,7 @@ mod scopes;
 mod seal;
 mod sender;
 mod session;
+mod shown;
 mod speaker;
 mod spec;
 mod stop;

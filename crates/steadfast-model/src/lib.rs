@@ -67,7 +67,7 @@ pub use settings::{
     InvalidPeriod, Iterations, Key, LedgerOptions, LedgerSettings, LoopOptions, LoopSettings, ModeOptions,
     ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, Rules,
     RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced, StopOptions, StopRules, StopSettings,
-    TaskSource, Tokens, Usd,
+    TaskSource, Tokens, UiOptions, UiSettings, Usd, Verbosity,
 };
 pub use state::{
     AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, LastStop, LastWrite, Leased, Offered, Release,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast_hook::HookEnvironment;
+use steadfast_hosts::ClaudeVersion;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 use steadfast_text::Zone;
@@ -60,6 +61,11 @@ pub(crate) fn of_hook() -> HookEnvironment {
         homes,
         programs,
         follow: |place, config| steadfast_work::tracker::in_hook(place, config, homes().as_ref(), now()),
+        load: |place, approved| {
+            steadfast_work::task_list::load_approved(place, current(), approved)
+                .map_err(|error| steadfast_work::chain(&error))
+        },
+        claude_version: || text("AI_AGENT").and_then(|name| ClaudeVersion::of_agent(&name)),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExitOn, Possible, Profile, Settings, Sourced, TaskSource};
+use super::{ExitOn, Possible, Profile, Settings, Sourced, TaskSource, Verbosity};
 use crate::sparse::{is_default, sparse};
 use crate::{Level, Millis, Mode, Trigger, Waiting};
 
@@ -42,6 +42,7 @@ impl Settings {
                 .map(|value| value.trim())
                 .find(|value| !value.is_empty())
                 .is_some_and(|value| value != "none"),
+            verbosity: ui.verbosity.value,
             stop: StopRules {
                 enabled: stop.enabled.value,
                 check_ready_tasks: stop.check_ready_tasks.value,
@@ -85,6 +86,9 @@ pub struct Rules {
     /// The source of the tasks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks_from: TaskSource,
+    /// What the human reads in the host.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verbosity: Verbosity,
     pub stop: StopRules,
     /// A human wants to be told when the session needs them.
     #[serde(default, skip_serializing_if = "is_default")]

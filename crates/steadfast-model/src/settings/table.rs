@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalRules, Budget, DriftRules, ExitOn, Iterations, Key, Period, Permissions, Possible, Price, Profile, SetBy,
-    SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd,
+    SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd, Verbosity,
 };
 use crate::{Host, Level, Mode};
 
@@ -242,8 +242,13 @@ settings! {
         path: Option<String> = None;
     }
 
-    /// What you see and hear while agents work.
+    /// What Steadfast shows to you.
     ["ui"] ui: UiOptions, UiSettings {
+        /// What you read in the host while a session works. `quiet`: only what needs you. `normal`: also one line when a
+        /// session starts with open tasks, at a refused stop, at the first correction of each level, at a refused call,
+        /// and when the plan gate closes or opens; the same line is not repeated before your next prompt. `detailed`:
+        /// every refusal, with its number and its whole reason.
+        verbosity: Verbosity = Verbosity::Normal;
         /// How Steadfast tells you that a session or a run needs you. `terminal`: the bell, and the notification of the
         /// terminal (OSC 9 and OSC 777). `notify-send`: the desktop. `none`: nothing. Any other text is a shell command
         /// that gets one line as its last argument. Empty: a run at a terminal notifies there, a session does not.

@@ -144,7 +144,7 @@ fn what_is_run_and_what_agents_may_do_is_not_a_projects_to_say() {
         arguments: Some(vec!["--theirs".into()]),
         ..RunOptions::default()
     };
-    let ui = UiOptions { notify: Some("theirs".into()) };
+    let ui = UiOptions { notify: Some("theirs".into()), ..UiOptions::default() };
     let options = Options { run, ui, ..Options::default() };
     let users: Vec<_> = Settings::KEYS.iter().filter(|key| key.set_by == SetBy::UserOnly).map(|key| key.name).collect();
     assert_eq!(users, ["drift.refine", "run.notify", "run.permissions", "run.arguments", "ui.notify"]);

@@ -1,42 +1,14 @@
 //! Containers: paths inside do not affect the host, except in mounted folders.
 
 use crate::expand::Arg;
+use crate::table::data::{has, words_of};
 use crate::text::{ANY, resolve};
 use crate::walk::{NO_STDIN, Walk};
 
+const TEXT: &str = include_str!("words.txt");
+
 /// Options of `docker run` that take a value.
-const VALUED: &[&str] = &[
-    "-e",
-    "--env",
-    "--name",
-    "-p",
-    "--publish",
-    "-u",
-    "--user",
-    "--network",
-    "--net",
-    "--entrypoint",
-    "--platform",
-    "--env-file",
-    "-l",
-    "--label",
-    "-m",
-    "--memory",
-    "--cpus",
-    "--add-host",
-    "-h",
-    "--hostname",
-    "--gpus",
-    "--shm-size",
-    "--restart",
-    "--pull",
-    "--ulimit",
-    "--device",
-    "--cap-add",
-    "--cap-drop",
-    "--security-opt",
-    "--tmpfs",
-];
+static VALUED: &[&str] = words_of!(TEXT, "docker run");
 
 impl Walk {
     /// Reads the arguments of `docker`: for `run`, with the mounted folders.
@@ -55,8 +27,7 @@ impl Walk {
                 image = Some(at);
                 break;
             }
-            let takes =
-                matches!(option, "-v" | "--volume" | "--mount" | "-w" | "--workdir") || VALUED.contains(&option);
+            let takes = matches!(option, "-v" | "--volume" | "--mount" | "-w" | "--workdir") || has(VALUED, option);
             let value = if takes { value.or_else(|| rest.next().map(|(_, arg)| arg.text.clone())) } else { value };
             match (option, value) {
                 ("-v" | "--volume", Some(value)) => mounts.extend(volume(&value)),

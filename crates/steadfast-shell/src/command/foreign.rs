@@ -4,51 +4,20 @@ use crate::code::Family;
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::parse::{End, parse};
+use crate::table::data::{has, words_of};
 use crate::text::is_known;
 use crate::walk::Walk;
 
+const TEXT: &str = include_str!("words.txt");
+
 /// Commands after which every word may be a written file.
-const OUTPUTS: &[&str] = &[
-    "output",
-    "once",
-    "save",
-    "backup",
-    "log",
-    "dump",
-    "clone",
-    "excel",
-    "tee",
-    "logging",
-    "write",
-    "append",
-    "spool",
-    "generate-core-file",
-    "gcore",
-    "mirror",
-    "rm",
-    "mrm",
-    "mv",
-    "unlink",
-    "o",
-    "w",
-    "g",
-    "out",
-    "print",
-    "get",
-    "mget",
-    "lcd",
-    "pget",
-    "get1",
-];
+static OUTPUTS: &[&str] = words_of!(TEXT, "outputs");
 /// Prefixes of commands that only read.
 const INPUTS: &[&str] = &["read", "source", "select", "import", "restore", "open", "load", "show", "info", "\\i"];
 /// Words before a quoted file that is written.
 const BEFORE: &[&str] = &["outfile", "dumpfile", "into", "to", "-o", ">", ">>"];
 /// Words of SQL that change the database.
-const CHANGES: &[&str] = &[
-    "create", "insert", "update", "delete", "drop", "alter", "replace", "vacuum", "reindex", "attach", ".import",
-    ".restore", ".read",
-];
+static CHANGES: &[&str] = words_of!(TEXT, "changes");
 
 impl Walk {
     /// Reads the text of another shell, most of which is also bash. If bash refuses it, only its words are searched.
@@ -83,7 +52,7 @@ impl Walk {
                 code.extend(statements.iter().map(|arg| (*arg).clone()));
                 let changes = |text: &str| {
                     let mut words = text.split(|c: char| c.is_whitespace() || ";(".contains(c));
-                    words.any(|word| CHANGES.contains(&word.to_ascii_lowercase().as_str()))
+                    words.any(|word| has(CHANGES, word.to_ascii_lowercase().as_str()))
                 };
                 let read_only = args.iter().any(|arg| matches!(arg.text.as_str(), "-readonly" | "--readonly"));
                 if !read_only && (code.iter().any(|arg| changes(&arg.text)) || stdin.is_some_and(changes)) {
@@ -130,9 +99,9 @@ impl Walk {
         // A single word may belong to a language. A command of a client has a mark before it, or belongs to a debugger.
         let is_command = line.len() > command.len() || !line.contains(['\'', '(']) || lower == "set";
         let mut found: Vec<&str> = Vec::new();
-        if is_command && OUTPUTS.contains(&lower.as_str()) {
+        if is_command && has(OUTPUTS, lower.as_str()) {
             found.extend(rest);
-        } else if lower == "set" && rest.first().is_some_and(|word| OUTPUTS.contains(word)) {
+        } else if lower == "set" && rest.first().is_some_and(|word| has(OUTPUTS, word)) {
             found.extend(&rest[1..]);
         } else if is_command && INPUTS.contains(&lower.as_str()) && line.len() > command.len() {
             return;

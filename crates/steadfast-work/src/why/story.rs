@@ -1,7 +1,7 @@
 //! The text of an explanation.
 
 use steadfast_engine::goal::leave;
-use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
+use steadfast_model::{Channel, Constraint, DraftLine, EventKind, Fact, Millis, Opening, PlanView, Status, TaskLine};
 use steadfast_text::{HANG, ago, count, printable};
 
 use super::explanation::{AllowedStop, Explanation, Recipient, closed};
@@ -162,6 +162,12 @@ impl Explanation {
         if !counted.is_empty() {
             lines.push(counted.join(", "));
         }
+        if let Some((opening, at)) = &since.opened {
+            lines.push(format!("{}, {}", opened(opening), ago(now.since(*at))));
+        }
+        if let Some(plan) = &since.bound {
+            lines.push(format!("the session works on plan {plan}"));
+        }
         if let Some((release, at)) = since.released {
             lines.push(format!("Steadfast let the session stop as {}, {}", release.as_str(), ago(now.since(at))));
         }
@@ -202,6 +208,7 @@ impl Explanation {
         let mut lines = match (self.line.verdict.as_str(), self.line.policy.as_str()) {
             ("continue", _) => self.about_tasks(),
             (_, "constraint") => self.lifting(),
+            (_, "approval") if self.since.is_approved() && self.plan.is_some() => self.about_tasks(),
             _ => Vec::new(),
         };
         if lines.is_empty() {
@@ -244,6 +251,25 @@ impl Explanation {
             None => lines.push("No task is open any more, so the session may stop.".to_owned()),
         }
         lines
+    }
+}
+
+/// How the plan gate was opened, in words.
+fn opened(opening: &Opening) -> String {
+    match opening {
+        Opening::Approved { hash, channel } => {
+            let how = match channel {
+                Channel::Prompt => "by a message",
+                Channel::Question => "in the dialog",
+                Channel::PlanMode => "in the dialog of plan mode",
+                Channel::Terminal => "in a terminal",
+                Channel::Load => "by loading it in a terminal",
+            };
+            format!("a human approved plan {} {how}", hash.get(..DraftLine::SHORT).unwrap_or(hash))
+        }
+        Opening::Rejected => "a human rejected the plan, and the plan gate opened".to_owned(),
+        Opening::Unlocked => "the plan gate opened, and no plan was approved".to_owned(),
+        Opening::Expired => "the plan gate expired and opened".to_owned(),
     }
 }
 

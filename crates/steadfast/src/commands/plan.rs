@@ -5,7 +5,7 @@ mod list;
 mod status;
 
 pub(super) use draft::said as proposed;
-pub(super) use status::words;
+pub(super) use status::{unloaded, words};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -52,7 +52,8 @@ pub(super) enum Plan {
     Lock(gate::Lock),
     /// Show a draft, ask, and approve it.
     ///
-    /// Signs the draft, writes it to its path, and opens the plan gate.
+    /// Signs the draft, writes it to its path, opens the plan gate, and loads the plan. No session works on it yet: the
+    /// next one is offered its tasks.
     Approve(draft::Approve),
     /// Reject a draft, and open the gate.
     Reject(gate::Reject),

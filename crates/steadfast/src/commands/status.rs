@@ -89,6 +89,7 @@ impl Status {
         let spec = position.plan.as_ref().and_then(|plan| spec_file::changed(&place.root, plan));
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, spec);
+        needs.splice(0..0, position.unloaded.as_ref().map(super::plan::unloaded));
         needs.splice(0..0, approval_needed(&position));
         needs.splice(0..0, here::missing_hooks(place));
         needs.extend(run.iter().filter_map(run_needed));

@@ -20,7 +20,7 @@ pub(super) struct Why {
     session: Option<String>,
     /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts,
     /// summary, what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}],
-    /// prompts, tool_calls, released, ended}, next: [..], gate: {state, put_back: [..], kept: [path]}}`, or `null` if nothing was refused. Times are in milliseconds
+    /// prompts, tool_calls, released, ended, opened}, next: [..], gate: {state, put_back: [..], kept: [path]}}`, or `null` if nothing was refused. Times are in milliseconds
     /// since 1970.
     #[arg(long)]
     json: bool,

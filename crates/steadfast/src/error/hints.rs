@@ -296,6 +296,7 @@ fn plan(said: CommandError, error: &PlanError) -> CommandError {
             waiting.iter().map(line).fold(said, CommandError::hint)
         },
         E::DraftChanged { .. } => ("`steadfast plan propose FILE` proposes it again"),
+        E::NoTime => ("`steadfast plan load FILE` takes the time"),
     })
 }
 

@@ -45,7 +45,7 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
-    assert!(said.contains("| You promised completion, but 2 of 3 tasks are open"), "{said}");
+    assert!(said.contains("| You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 3 tasks"), "{said}");
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");
     assert!(said.contains("Without Steadfast: 1 of 3 tasks done, and the words \"I've made good progress"), "{said}");
     assert!(said.contains("\nWith Steadfast: 3 of 3 tasks done, each by its check, after 2 refusals.\n"), "{said}");

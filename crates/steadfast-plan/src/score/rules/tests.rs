@@ -1,7 +1,8 @@
 //! What each dimension gives points for.
 
-use super::says_where;
-use crate::score::{Dimension, score};
+use super::{RULES, SECTIONS, parse, worth};
+use crate::score::document::sentences;
+use crate::score::{Dimension, says_where, score};
 
 mod outcome {
     use super::*;
@@ -224,5 +225,37 @@ fn a_scope_is_told_from_a_must_not() {
         "Use only the standard library",
     ] {
         assert!(!says_where(line), "{line}");
+    }
+}
+
+/// `match:` is a text whose last sentence gets its points by the rule above, `not:` one that does not.
+#[test]
+fn every_rule_reads_its_own_examples() {
+    assert_eq!(parse().err(), None);
+    let (mut section, mut rule, mut matched, mut wrong) = ("", "", Vec::new(), Vec::new());
+    for line in RULES.lines() {
+        if let Some((head, _)) = line.split_once(" :: ") {
+            rule = head;
+        } else if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']);
+        }
+        let Some((wanted, text)) = line.split_once(": ").filter(|(wanted, _)| matches!(*wanted, "match" | "not"))
+        else {
+            continue;
+        };
+        let dimension = Dimension::parse(section).unwrap();
+        let said = sentences(&text.replace(" / ", "\n")).pop().unwrap();
+        let found = worth(dimension, &said).map(|(points, name)| format!("{points} {name}"));
+        if (found.as_deref() == Some(rule)) != (wanted == "match") {
+            wrong.push(format!("{section}, {rule}: {text} is {found:?}"));
+        }
+        matched.push((section, rule));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for dimension in Dimension::ALL {
+        for rule in &SECTIONS[dimension.as_str()] {
+            let head = format!("{} {}", rule.points, rule.name);
+            assert!(matched.contains(&(dimension.as_str(), &head)), "no example: {head}");
+        }
     }
 }

@@ -56,31 +56,32 @@ impl Loaded {
 
 /// The parts of a plan other than its tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Head {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// The hash of the file's text; none if the plan has no file of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
     /// Checks that the spec's text requires at the end. Only for a spec that a human loaded or approved.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<StatedCheck>,
     /// Must-nots of the loop that has this plan, while the loop is unfinished. They come from the loop's shape, not the
     /// spec.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
     /// The author's time estimates, in milliseconds.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<TaskId, u64>,
 }
 
@@ -191,6 +192,18 @@ impl Ledger {
         self.read(|connection| match of_source(connection, worktree, source)? {
             Some(plan) => row(connection, &plan).map(Some),
             None => Ok(None),
+        })
+    }
+
+    /// Returns true if this plan was ever loaded in this worktree, archived or not.
+    pub fn knows_plan(&self, worktree: &str, hash: &str) -> Result<bool, LedgerError> {
+        self.read(|connection| {
+            let found: Option<i64> = connection.first(
+                "SELECT 1 FROM plan WHERE worktree = ?1 AND head ->> 'hash' = ?2 LIMIT 1",
+                [AsGiven(worktree), AsGiven(hash)],
+                |row| row.get(0),
+            )?;
+            Ok(found.is_some())
         })
     }
 

@@ -106,7 +106,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
 
 impl Approve {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let list = here::task_list("plan approve")?;
+        let mut list = here::task_list("plan approve")?;
         let draft = list.draft_of(self.hash.as_deref())?;
         read_out(&list, &draft)?;
         tell_broken(&list, &draft);
@@ -114,7 +114,12 @@ impl Approve {
             confirm(&draft)?;
         }
         let given = list.approve(&draft)?;
-        tell!("{}", granted(&draft, &given))
+        tell!("{}", granted(&draft, &given))?;
+        let Some(loaded) = list.load_draft(&draft)? else { return Ok(()) };
+        list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;
+        let (open, all) = list.open_of(&list.ledger().plan_row(loaded.plan())?)?;
+        tell!("it is loaded as plan {}: {}, {open} open", loaded.plan(), count(all, "task"))?;
+        tell!("the next session is offered its tasks; say \"do the tasks\" to start")
     }
 }
 

@@ -1,30 +1,34 @@
-//! Tokens that are more than words: paths, commands, names in code.
+//! Names in a text: paths, commands, identifiers.
 
-use super::sentence::{Said, Word};
+use super::sentence::{Said, is_code, list, words};
 
 /// Reports whether a sentence names an exact place in the project.
 pub(super) fn names_path(said: &Said) -> bool {
-    said.words().iter().any(is_path)
+    said.words.iter().any(|word| is_path(&word.raw.to_lowercase(), is_code(word)))
 }
 
-/// Returns the paths in a text, each once, as written.
-pub(super) fn paths(text: &str) -> Vec<String> {
+/// Returns the files and folders that a text names, each once, as written, from the root of the checkout. Routes are not
+/// included.
+///
+/// ```
+/// assert_eq!(steadfast_plan::paths("Edit `src/Main.java`, look into docs/ and/or GET /api/v1/x."), ["src/Main.java", "docs/"]);
+/// ```
+pub fn paths(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for (index, piece) in text.split('`').enumerate() {
-        for word in piece.split_whitespace() {
-            let spelled = without_line(bare_path(word));
-            let lower = spelled.to_lowercase();
-            let place = if index % 2 == 1 { Word::code(lower) } else { Word::spoken(lower) };
-            if is_path(&place) && !spelled.starts_with('/') && !found.iter().any(|known| known == spelled) {
-                found.push(spelled.to_owned());
+    for word in words(text) {
+        for part in word.raw.split_whitespace() {
+            let path = without_line(bare_path(part));
+            let is_path = is_path(&path.to_lowercase(), is_code(&word)) && !path.starts_with('/');
+            if is_path && !found.iter().any(|known| known == path) {
+                found.push(path.to_owned());
             }
         }
     }
     found
 }
 
-fn is_path(word: &Word) -> bool {
-    let text = without_line(bare_path(&word.text));
+fn is_path(text: &str, is_code: bool) -> bool {
+    let text = without_line(bare_path(text));
     if text.contains("://") || text.contains(' ') || text.starts_with('-') {
         return false;
     }
@@ -37,17 +41,15 @@ fn is_path(word: &Word) -> bool {
     if !text.contains('/') || !text.split('/').all(is_word) || !text.contains(char::is_alphabetic) {
         return false;
     }
-    let first = text.split('/').find(|part| !part.is_empty()).unwrap_or_default();
-    let parts = text.split('/').filter(|part| !part.is_empty()).count();
-    match parts {
-        0 => false,
-        1 => word.is_code || text.ends_with('/'),
-        _ => word.is_code || text.ends_with('/') || text.starts_with('/') || words!("root folder").contains(first),
-    }
+    let mut parts = text.split('/').filter(|part| !part.is_empty());
+    let first = parts.next().unwrap_or_default();
+    let is_rooted = parts.next().is_some() && (text.starts_with('/') || list("root-folder").has(first));
+    is_code || text.ends_with('/') || is_rooted
 }
 
-/// Removes punctuation at the end of a sentence.
+/// Removes punctuation at the end of a sentence, and all of a link but its target: `[this](src/a.rs)`.
 fn bare_path(word: &str) -> &str {
+    let word = word.rsplit("](").next().unwrap_or(word);
     word.trim_matches(|c: char| matches!(c, ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')).trim_end_matches('.')
 }
 
@@ -61,14 +63,9 @@ fn without_line(path: &str) -> &str {
 
 fn has_extension(text: &str) -> bool {
     text.rsplit_once('.').is_some_and(|(stem, extension)| {
-        words!("extension").contains(extension)
+        list("extension").has(extension)
             && stem.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
     })
-}
-
-/// Reports whether a sentence has a command line, in backticks or in a code block.
-pub(super) fn names_command(said: &Said) -> bool {
-    said.codes().any(is_command)
 }
 
 /// Reports whether a command only tests that a file exists, or cannot fail. It proves only that something was made.
@@ -77,14 +74,19 @@ pub(super) fn is_presence(command: &str) -> bool {
         let words: Vec<&str> = part.split_whitespace().filter(|word| *word != "!").collect();
         match words.as_slice() {
             ["test" | "[" | "[[", "-e" | "-f" | "-s" | "-d" | "-r" | "-x", ..] => true,
-            [program, ..] => matches!(*program, "ls" | "stat" | "cat" | "true" | ":" | "echo" | "printf"),
+            [program, ..] => list("presence").has(program),
             [] => true,
         }
     };
     !command.contains('|') && command.split("&&").flat_map(|part| part.split(';')).all(looks)
 }
 
-/// Returns the command lines of a sentence.
+/// Recognises a command for more than all tests.
+pub(super) fn tests_something(command: &str) -> bool {
+    !is_presence(command) && (command.contains('/') || command.split_whitespace().nth(2).is_some())
+}
+
+/// Returns the command lines of a sentence, in backticks or in a code block.
 pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
     said.codes().filter(|code| is_command(code))
 }
@@ -101,7 +103,7 @@ pub(super) fn is_runnable(code: &str) -> bool {
     let is_script = program.contains('/') && program.ends_with(".sh");
     let technical = |word: &&str| word.contains(|c: char| !c.is_alphabetic());
     is_known(program)
-        || words!("more programs").contains(program)
+        || list("more-programs").has(program)
         || is_script
         || is_command(&bare.join(" ")) && rest.iter().any(technical)
 }
@@ -116,7 +118,7 @@ fn is_command(code: &str) -> bool {
 }
 
 fn is_known(program: &str) -> bool {
-    words!("program").contains(program) || program.starts_with("./")
+    list("program").has(program) || program.starts_with("./")
 }
 
 /// Recognises names that occur only in code: `UserStore`, `replace_ids`, `run()`.
@@ -179,10 +181,10 @@ mod tests {
             "`vendor/bin/phpstan --level=max src`",
         ];
         for text in commands {
-            assert!(names_command(&said(text)), "{text}");
+            assert!(super::commands(&said(text)).next().is_some(), "{text}");
         }
         for text in ["`UserStore`", "`src/a.rs`", "`let a = 1;`", "cargo test", "`Read only`", "`--type x`"] {
-            assert!(!names_command(&said(text)), "{text}");
+            assert!(super::commands(&said(text)).next().is_none(), "{text}");
         }
     }
 }
