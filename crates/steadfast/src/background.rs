@@ -26,11 +26,12 @@ pub(crate) fn begin(work: &BackgroundWork) {
             }
         }
         BackgroundWork::Notify { root, key, text } => {
-            let terminal = host_above().and_then(|host| terminal_of(host.id));
-            let terminal =
-                terminal.iter().flat_map(|terminal| ["--terminal".into(), terminal.clone().into_os_string()]);
-            let words = ["notify".into(), "--moment".into(), key.into()].into_iter().chain(terminal);
-            let _ = start(root, words.chain(["--".into(), OsString::from(text)]));
+            let mut words: Vec<OsString> = vec!["notify".into(), "--moment".into(), key.into()];
+            if let Some(terminal) = host_above().and_then(|host| terminal_of(host.id)) {
+                words.extend(["--terminal".into(), terminal.into_os_string()]);
+            }
+            words.extend(["--".into(), text.into()]);
+            let _ = start(root, words);
         }
         BackgroundWork::FindNeighbours { root } => {
             let place = Place::find(root, environment::user_state().as_deref());

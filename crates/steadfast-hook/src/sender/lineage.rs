@@ -110,8 +110,8 @@ impl Noted {
         self.id == host.id && self.started == host.started
     }
 
-    /// Returns whether it still runs; a zombie does not. `None`: in a container the number means another process, or processes cannot be
-    /// read.
+    /// Returns whether it still runs; a zombie does not. `None`: in a container the number means another process, or
+    /// processes cannot be read.
     pub(crate) fn is_alive(&self) -> Option<bool> {
         if self.numbering != numbering() {
             return None;

@@ -119,7 +119,7 @@ fn without_a_session_there_is_no_goal() {
 }
 
 impl Sandbox {
-    fn starts(&self, session: &str, source: &str) {
+    fn begins(&self, session: &str, source: &str) {
         self.hook("SessionStart", session, json!({"source": source}));
     }
 
@@ -145,8 +145,8 @@ fn what_is_said_before_a_session_waits_for_the_next_one_and_it_takes_it_once() {
     assert_eq!(sandbox.goal()["waiting"]["constraints"][0]["kind"], "commit");
     assert_eq!(sandbox.as_agent("s-0", &["goal", "forbid", "push"]).status.code(), Some(2), "a human only");
 
-    sandbox.starts(SESSION, "startup");
-    sandbox.starts("s-2", "startup");
+    sandbox.begins(SESSION, "startup");
+    sandbox.begins("s-2", "startup");
     let goal = sandbox.state_of(SESSION);
     assert_eq!([&goal["goal"], &goal["constraints"][0]["kind"]], [&json!("Mend src/auth.rs"), &json!("commit")]);
     assert_eq!(goal["constraints"].as_array().unwrap().len(), 1, "{goal}");
@@ -159,14 +159,14 @@ fn what_is_said_before_a_session_waits_for_the_next_one_and_it_takes_it_once() {
 #[test]
 fn a_session_that_is_resumed_takes_what_waits_and_a_compaction_or_a_subagent_does_not() {
     let sandbox = Sandbox::new();
-    sandbox.starts(SESSION, "startup");
+    sandbox.begins(SESSION, "startup");
     sandbox.prompted("Look around.");
     sandbox.hook("SessionEnd", SESSION, json!({"reason": "other"}));
     sandbox.ok(&["goal", "forbid", "push"]);
     sandbox.hook("SessionStart", SESSION, json!({"source": "compact"}));
     sandbox.hook("SessionStart", SESSION, json!({"source": "startup", "agent_id": "a-1", "agent_type": "Explore"}));
     assert_eq!(sandbox.goal()["waiting"]["constraints"][0]["kind"], "push");
-    sandbox.starts(SESSION, "resume");
+    sandbox.begins(SESSION, "resume");
     let goal = sandbox.state_of(SESSION);
     assert_eq!([&goal["constraints"][0]["kind"], &goal["waiting"]], [&json!("push"), &json!(null)]);
 }
@@ -198,7 +198,7 @@ fn what_waits_can_be_removed_and_a_pause_waits_too() {
     assert_eq!(sandbox.ok(&["pause", "--end"]), "Steadfast is on again for the next session here.\n");
     assert_eq!(sandbox.goal()["waiting"], json!(null));
     sandbox.ok(&["off"]);
-    sandbox.starts(SESSION, "startup");
+    sandbox.begins(SESSION, "startup");
     sandbox.prompted("Don't commit.");
     assert!(!is_denied(&sandbox.shell_tool("git commit -m x")), "it is off");
     assert!(sandbox.ok(&["status"]).contains("Steadfast is off"));

@@ -1,7 +1,7 @@
 //! `ui.notify`: a human is told when a session or a run needs them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl Sandbox {
 }
 
 /// Waits until the program was called this often, and returns the calls without the name of the folder.
-fn calls(sandbox: &Sandbox, told: &PathBuf, count: usize) -> Vec<String> {
+fn calls(sandbox: &Sandbox, told: &Path, count: usize) -> Vec<String> {
     let read = || fs::read_to_string(told).unwrap_or_default();
     wait_for("the notifier", || if read().lines().count() >= count { Ok(()) } else { Err(read()) });
     let folder = sandbox.root().file_name().unwrap().to_string_lossy().into_owned();
