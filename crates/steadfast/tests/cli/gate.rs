@@ -115,7 +115,12 @@ fn plain(text: &str) -> String {
         }
     };
     let line = |line: &str| line.trim_end().split(' ').map(word).collect::<Vec<_>>().join(" ");
-    as_just_now(text).lines().map(line).collect::<Vec<_>>().join("\n")
+    let said = as_just_now(text).lines().map(line).collect::<Vec<_>>().join("\n");
+    // `2026-11-20 14:05 UTC`
+    match said.find(" UTC").and_then(|end| Some((end, end.checked_sub("2026-11-20 14:05".len())?))) {
+        Some((end, start)) if said[start..].starts_with("20") => format!("{}TIME{}", &said[..start], &said[end + 4..]),
+        _ => said,
+    }
 }
 
 #[test]

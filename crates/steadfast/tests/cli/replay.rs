@@ -34,7 +34,7 @@ fn people_see_what_would_have_been_said() {
     fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["ls", "steadfast off"])).unwrap();
     let output = sandbox.run(&["replay", "a.jsonl"]);
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
-    2026-03-01T10:00:03Z  integrity (enforce)  deny  Bash steadfast off
+    2026-03-01 10:00:03  integrity (enforce)  deny  Bash steadfast off
         Only a human can run `steadfast off`. If it is needed, say so; a human runs it in a terminal of their own.
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"

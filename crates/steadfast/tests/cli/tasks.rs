@@ -216,10 +216,10 @@ fn the_status_says_where_things_stand_and_what_needs_a_human() {
     let branch = shown.split_whitespace().nth(2).unwrap_or_default().trim_end_matches(',').to_owned();
     insta::assert_snapshot!(as_just_now(&shown.replacen(&branch, "BRANCH", 1)), @r"
     REPO on BRANCH, 1 file changed
-    0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
-    in progress: 1 One
     needs a human: task 3 is blocked: no key
     needs a human: session s-1 stopped as capped with 2 tasks open, see `steadfast why`; its next prompt rearms the stop gate
+    0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
+    in progress: 1 One
 
     claude s-1  stopped, capped, just now: 0 prompts, 0 tool calls, 3 refusals
     ");

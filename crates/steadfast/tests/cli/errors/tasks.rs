@@ -58,5 +58,8 @@ fn a_server_that_a_human_calls() {
     // The end of its input is typed: `^D`.
     let (code, said) = sandbox.at_terminal("mcp", "\n", "\u{4}");
     assert_eq!(code, 0, "{said}");
-    insta::assert_snapshot!(said.replace("^D\u{8}\u{8}", "").trim_end(), @"`steadfast mcp` reads JSON-RPC, one message per line; people use `steadfast task`");
+    insta::assert_snapshot!(said.replace("^D\u{8}\u{8}", "").trim_end(), @r"
+    `steadfast mcp` reads JSON-RPC, one message per line; people use
+      `steadfast task`
+    ");
 }
