@@ -11,7 +11,7 @@ use steadfast_sim::{Action, Scenario, Turn};
 use steadfast_testkit::wait_for;
 
 use crate::agents::Program;
-use crate::terminal::{self, Terminal, Window};
+use crate::terminal::{self, Asking, Terminal, Window};
 use crate::world::Scene;
 
 on!(the_start_of_a_session_and_a_refused_stop: claude_2_1_325, claude_2_1_197);
@@ -21,7 +21,7 @@ on!(a_plan_that_is_approved_in_its_dialog: claude_2_1_325, claude_2_1_197);
 on!(the_daily_commands: claude_2_1_325);
 on!(the_first_and_the_last_command: claude_2_1_325);
 
-const WINDOW: Window = Window { columns: 120, rows: 44, allowed: "Bash Write" };
+const WINDOW: Window = Window { columns: 120, rows: 44, asking: Asking::NoWrites };
 
 const PLAN: &str = "# Sign in with a code\n\nPeople sign in with a one-time code instead of a password.\n\n\
                     ## Phase 1: Codes\n### 1.1 Make and check codes\n- Files: src/auth/code.ts\n\

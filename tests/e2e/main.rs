@@ -45,6 +45,7 @@ mod let_go;
 mod loops;
 mod mcp;
 mod owners;
+mod permission;
 mod plugin;
 mod promise;
 mod red_team;

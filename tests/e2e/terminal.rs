@@ -110,6 +110,15 @@ fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
 
 /// A terminal has first-run questions that `-p` and `exec` have not.
 pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
+    let scene = scene_with(program, &[]);
+    for number in 1..=tasks {
+        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
+    }
+    scene
+}
+
+/// With more arguments of `init`.
+pub(crate) fn scene_with(program: &Program, init: &[&str]) -> Scene {
     let scene = Scene::bare(program);
     let root = scene.root();
     match program.host() {
@@ -133,11 +142,30 @@ pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
             fs::write(scene.home().join(".claude.json"), answered.to_string()).unwrap();
         }
     }
-    scene.init(&[]);
-    for number in 1..=tasks {
-        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
-    }
+    scene.init(init);
     scene
+}
+
+/// What a host asks its human.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// Nothing before a command.
+    NoCommands,
+    /// Nothing before a command or a write.
+    NoWrites,
+    /// In Claude Code what it asks without any option, in Codex what it asks with its strictest settings.
+    AsUsual,
+}
+
+impl Asking {
+    /// The tools of Claude Code that run without a question.
+    fn allowed_tools(self) -> Option<&'static str> {
+        match self {
+            Self::NoCommands => Some("Bash"),
+            Self::NoWrites => Some("Bash Write"),
+            Self::AsUsual => None,
+        }
+    }
 }
 
 /// What a screen asks for.
@@ -150,16 +178,16 @@ enum Next {
 /// Limit of every wait for a host in a terminal.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How large a terminal is, and which tools of Claude Code run in it without a question.
+/// How large a terminal is, and what the host in it asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) columns: u16,
     pub(crate) rows: u16,
-    pub(crate) allowed: &'static str,
+    pub(crate) asking: Asking,
 }
 
 impl Window {
-    const USUAL: Self = Self { columns: 160, rows: 50, allowed: "Bash" };
+    pub(crate) const USUAL: Self = Self { columns: 160, rows: 50, asking: Asking::NoCommands };
 }
 
 #[derive(Debug)]
@@ -201,12 +229,20 @@ impl<'a> Terminal<'a> {
         let (launch, args) = match scene.program.host() {
             Host::Codex => {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
-                (codex(&options), vec!["-c".to_owned(), url])
+                let mut args = vec!["-c".to_owned(), url];
+                if window.asking == Asking::AsUsual {
+                    let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
+                    args.extend(policy.map(str::to_owned));
+                }
+                (codex(&options), args)
             }
             Host::Claude | Host::Sim => {
                 // Where it would ask a classifier of its own first, there is none.
-                let args = ["--permission-mode", "default", "--allowedTools", window.allowed];
-                (claude(&options), args.map(str::to_owned).to_vec())
+                let mut args = vec!["--permission-mode", "default"];
+                if let Some(tools) = window.asking.allowed_tools() {
+                    args.extend(["--allowedTools", tools]);
+                }
+                (claude(&options), args.into_iter().map(str::to_owned).collect())
             }
         };
         // A server that is just ending still has its socket, so each has its own.
