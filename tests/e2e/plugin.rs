@@ -83,9 +83,6 @@ fn what_init_says_about_tokens_is_what_a_session_lists(program: &Program) {
     let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("- steadfast-"));
     let listed: std::collections::BTreeSet<&str> = lines.collect();
     let tokens = listed.iter().map(|line| line.chars().count() + 1).sum::<usize>() / 4;
-    let tools =
-        body["tools"].as_array().into_iter().flatten().filter(|tool| tool["name"].to_string().contains("mcp__"));
-    eprintln!("{tokens} in {} lines, {} tools", listed.len(), tools.clone().count());
     assert!(tokens * 4 / 5 <= estimate && estimate <= tokens * 5 / 4, "{estimate} for {tokens}: {listed:#?}");
 }
 

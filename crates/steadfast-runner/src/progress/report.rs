@@ -1,9 +1,8 @@
 use steadfast_model::{
     CheckEnd, Evidence, EvidenceClass, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
 };
-use steadfast_text::{count, duration, one_line};
+use steadfast_text::{cost, count, duration, grouped, one_line};
 
-use super::amount::{cost, grouped};
 use super::idle::idle;
 use super::{Listed, Look, is_closed};
 

@@ -64,6 +64,7 @@ mod log;
 mod loops;
 mod mcp;
 mod neighbours;
+mod notify;
 mod pause;
 mod plan;
 mod progress;
@@ -168,6 +169,8 @@ groups! {
             Neighbours(neighbours::Neighbours),
             #[command(hide = true)]
             Refine(refine::Refine),
+            #[command(hide = true)]
+            Notify(notify::Notify),
         }
     }
 }

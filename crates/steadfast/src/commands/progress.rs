@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_model::{RunView, Status, UnitStatus};
 use steadfast_runner::lifecycle;
-use steadfast_runner::progress::{cost, report, status_line};
+use steadfast_runner::progress::{report, status_line};
 use steadfast_runner::run::is_alive;
-use steadfast_text::{duration, one_line, wrap};
+use steadfast_text::{cost, duration, one_line, wrap};
 
 use crate::environment;
 use crate::error::CommandError;

@@ -2,7 +2,6 @@
 
 mod console;
 mod display;
-mod notice;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,7 +101,7 @@ impl Run {
                 overridden: self.overridden.clone(),
                 from_head: self.from_head,
             };
-            return in_terminal(&repository, &settings.run, |stop, console| {
+            return in_terminal(&repository, |stop, console| {
                 loop_run::begin(&repository, &settings, what, words, &wishes, stop, console)
             });
         }
@@ -169,8 +168,7 @@ pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), Comma
 
 /// Continues a loop that runs without a session.
 pub(super) fn resume_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
-    let settings = repository.config.load()?.run;
-    in_terminal(repository, &settings, |stop, console| {
+    in_terminal(repository, |stop, console| {
         loop_run::go_on(repository, looped, flags.host, |limits| flags.changed(limits), stop, console)
     })
 }
@@ -185,12 +183,11 @@ pub(super) fn give_up_loop(repository: &Repository, looped: &Loop) -> Result<(),
 /// Works on a loop, shows its progress in the terminal, and prints its card.
 fn in_terminal(
     repository: &Repository,
-    settings: &RunSettings,
     work: impl FnOnce(&Arc<AtomicBool>, &Terminal<'_>) -> Result<Option<Passed>, steadfast_runner::RunError>,
 ) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
-    let terminal = Terminal::new(&repository.place, settings);
+    let terminal = Terminal::new(&repository.place);
     let passed = work(&stop, &terminal);
     terminal.written()?;
     match passed? {
@@ -202,7 +199,7 @@ fn in_terminal(
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
-    let mut display = Display::new(&row, &repository.place, settings, Until::End);
+    let mut display = Display::new(&row, &repository.place, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
     let messages = report_to_tracker(&repository.place, &row);

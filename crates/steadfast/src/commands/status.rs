@@ -3,7 +3,6 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_hook::is_gone;
 use steadfast_model::{
     Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, SessionId,
     State, Status as TaskStatus, Tally, TaskId,
@@ -16,6 +15,7 @@ use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 use steadfast_text::{HANG, ago, and_more, count, fit, one_line, wrap};
 use steadfast_work::history::{cut, short_length};
+use steadfast_work::liveness::{Liveness, note_killed_owner};
 use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
@@ -55,8 +55,7 @@ struct Seen {
     state: Option<State>,
     /// The unit of a run that it works on.
     unit: Option<TaskId>,
-    /// The host process ended without a `SessionEnd` event.
-    gone: bool,
+    liveness: Liveness,
 }
 
 impl Status {
@@ -65,7 +64,8 @@ impl Status {
         list.follow(LOOK);
         list.take_lines().iter().for_each(|line| note!("{line}"));
         let (place, ledger) = (list.place(), list.ledger());
-        let plan = list.view()?;
+        let mut plan = list.view()?;
+        plan.iter_mut().for_each(|plan| note_killed_owner(place, plan));
         let summary = report::summary(&list)?;
         let all = SessionFiles::all(place);
         let work = ledger.session_states()?;
@@ -80,7 +80,7 @@ impl Status {
                     work,
                     unit: units.remove(&row.id),
                     state: files.peek(),
-                    gone: row.ended.is_none() && (ended.contains(&row.id) || is_gone(&files)),
+                    liveness: Liveness::of(place, &row, &ended),
                     row,
                 }
             })
@@ -234,7 +234,7 @@ impl Seen {
     }
 
     fn is_over(&self) -> bool {
-        self.gone || self.row.ended.is_some()
+        self.liveness.is_over()
     }
 
     fn is_capped(&self) -> bool {
@@ -254,7 +254,11 @@ impl Seen {
             "unit": self.unit,
             "started_at": row.started_at,
             "last_at": row.last_at,
-            "ended": row.ended.as_ref().map(|end| &end.reason),
+            "ended": match (&row.ended, self.liveness) {
+                (Some(end), _) => Some(end.reason.as_str()),
+                (None, Liveness::Killed) => Some(Liveness::KILLED),
+                (None, _) => None,
+            },
             "prompts": row.prompts,
             "tool_calls": row.tool_calls,
             "refusals": row.refusals,
@@ -324,7 +328,11 @@ impl Seen {
         let doing = match (&self.row.ended, released) {
             (Some(_), Some(release)) => format!("ended, {release}"),
             (Some(end), None) => format!("ended ({})", end.reason),
-            (None, _) if self.gone => "host process gone".to_owned(),
+            (None, Some(release)) if self.liveness == Liveness::Killed => format!("killed, {release}"),
+            (None, None) if self.liveness == Liveness::Killed => "killed".to_owned(),
+            (None, None) if self.liveness == Liveness::Unknown => {
+                "working, if its process still runs (on another machine or in another container)".to_owned()
+            }
             (None, Some(release)) => format!("stopped, {release}"),
             (None, None) => "working".to_owned(),
         };
@@ -356,7 +364,7 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     let owner = plan.and_then(|plan| plan.owner.as_ref());
     let short = short_length(sessions.iter().map(|seen| &seen.row.id));
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
-    if let Some(capped) = capped.filter(|_| counts.open() > 0) {
+    if let Some(capped) = capped.filter(|seen| counts.open() > 0 && !seen.is_over()) {
         needs.push(format!(
             "session {} stopped as capped with {} open, see `steadfast why`; its next prompt rearms the stop gate",
             cut(capped.row.id.as_str(), short),
@@ -365,7 +373,8 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
-        let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
+        let ended = if over.liveness == Liveness::Killed { "was killed" } else { "ended" };
+        let how = over.released().map_or(ended.to_owned(), |release| format!("stopped as {}", release.as_str()));
         let (id, open) = (cut(over.row.id.as_str(), short), count(counts.open(), "task"));
         needs.push(format!("session {id} {how} with {open} open; `steadfast resume` continues the plan"));
     }

@@ -35,7 +35,7 @@ impl Why {
             None => environment::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
-        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { tell!("{text}") }
+        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { show(&text) }
     }
 }
 

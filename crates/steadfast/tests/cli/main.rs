@@ -40,6 +40,7 @@ mod loop_session;
 mod loop_stages;
 mod mcp;
 mod moved;
+mod notify;
 mod output;
 mod packages;
 mod plans;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use steadfast_model::{Millis, RunState, RunUnit, RunView, Status, UnitStatus, WorkSpan};
-use steadfast_runner::progress::{cost, last_action, status_line};
-use steadfast_text::{HANG, duration, one_line};
+use steadfast_runner::progress::{last_action, status_line};
+use steadfast_text::{HANG, cost, duration, one_line};
 
 use super::is_running;
 use crate::terminal::{self, Column, Table};

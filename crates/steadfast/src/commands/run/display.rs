@@ -5,17 +5,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use steadfast_model::{Millis, Run, RunId, RunSettings, RunUnit, RunView};
+use steadfast_model::{Millis, Run, RunId, RunUnit, RunView};
 use steadfast_redact::redact;
-use steadfast_runner::progress::{cost, progress_md, report, status_line};
+use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
-use steadfast_text::{HANG, count, duration, one_line};
+use steadfast_text::{HANG, cost, count, duration, one_line};
 
-use super::notice::Notice;
 use crate::environment;
 use crate::error::CommandError;
+use crate::notifier::Notifier;
 use crate::output::{note, tell};
 use crate::terminal::{self, Column, Screen, Table, faint, strong};
 
@@ -31,7 +31,7 @@ pub(super) struct Display {
     /// Opened read-only. `None` if that failed: then nothing is rendered.
     ledger: Option<Ledger>,
     page: PathBuf,
-    notice: Notice,
+    notifier: Notifier,
     /// An event came after the page was rendered.
     stale: bool,
     /// An earlier part of the run was shown by this display.
@@ -43,7 +43,7 @@ pub(super) struct Display {
 }
 
 impl Display {
-    pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings, until: Until) -> Self {
+    pub(super) fn new(run: &Run, place: &Place, until: Until) -> Self {
         let name = run.host.full_name();
         let pauses = match until {
             Until::End | Until::Gate => "it does not pause between units",
@@ -57,7 +57,7 @@ impl Display {
             screen: Screen::of_stderr(),
             ledger: Ledger::open_read_only(&place.state).ok().flatten(),
             page: super::page(&place.root, &run.plan),
-            notice: Notice::of(settings),
+            notifier: Notifier::here(),
             stale: true,
             shown: false,
             not_before: Instant::now(),
@@ -78,7 +78,7 @@ impl Display {
             }
             RunOutcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
         };
-        self.notice.send(&self.place, &line);
+        self.notifier.tell_of_run(&self.place, &line);
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl Audience for Display {
             self.stale = true;
         }
         if let RunEvent::Blocked { unit, why } = event {
-            self.notice.send(&self.place, &format!("unit {unit} of run {} needs you: {why}", self.run));
+            self.notifier.tell_of_run(&self.place, &format!("unit {unit} of run {} needs you: {why}", self.run));
         }
         self.render();
         self.draw(now);
