@@ -30,7 +30,9 @@ fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
     let mut words = Vec::new();
     let mut level = Some((commands, matches));
     while let Some((command, matches)) = level {
-        let given = matches.ids().filter(|id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine));
+        // `clap` hands the flags of a group up to commands that do not know them, and panics when asked about them there.
+        let known = matches.ids().filter(|id| command.get_arguments().any(|argument| argument.get_id() == *id));
+        let given = known.filter(|id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine));
         let long = |id| command.get_arguments().find(|argument| argument.get_id() == id)?.get_long();
         words.extend(given.filter_map(long).map(|flag| format!("--{flag}")));
         level = matches.subcommand().and_then(|(name, inner)| Some((command.find_subcommand(name)?, inner)));
@@ -180,6 +182,8 @@ mod tests {
         assert_eq!(read("task done --force 1"), "task done --force");
         assert_eq!(read("task done 1"), "task done");
         assert_eq!(read("task add uninstall"), "task add");
+        let words = read("--color never task --json unblock 1 --utc");
+        assert_eq!(human_command(words.split(' ')), Some("task unblock"), "{words}");
         assert_eq!(read("plan approve -y"), "plan approve --yes");
         assert_eq!(read("pause"), "pause", "a default is not given");
         assert_eq!(read("loop review waive 3 --why x"), "loop review waive --why");
