@@ -4,12 +4,14 @@ use serde_json::json;
 use steadfast_sim::Scenario;
 
 use crate::agents::Program;
-use crate::terminal::{Asking, Terminal, scene_with};
+use crate::terminal::{Asking, Terminal, Window, scene_with};
 use crate::world::{PROMPT, Scene};
 
 on!(calls_that_init_allowed_are_not_asked_for_and_a_humans_are_refused: claude_2_1_325, claude_2_1_197);
 on!(without_the_permissions_the_first_call_asks: claude_2_1_325, claude_2_1_197);
 on!(a_tool_of_the_server_asks_without_the_permissions: claude_2_1_325, claude_2_1_197);
+
+const ASKING: Window = Window { asking: Asking::AsUsual, ..Window::USUAL };
 
 /// The dialog of Claude Code.
 const DIALOG: &str = "Do you want to proceed?";
@@ -36,7 +38,7 @@ fn calls_that_init_allowed_are_not_asked_for_and_a_humans_are_refused(program: &
         // A permission is for one command of a line.
         .shell("steadfast task next && touch asked.txt")
         .say("Done.");
-    let Some(terminal) = Terminal::open_in(&scene, Asking::AsUsual, scenario) else { return };
+    let Some(terminal) = Terminal::open_in(ASKING, &scene, scenario) else { return };
     terminal.enter(PROMPT);
     terminal.until("PermissionRequest", 1);
     terminal.wait("the dialog", || terminal.screen().contains(DIALOG));
@@ -61,7 +63,7 @@ fn asks_at_once(program: &Program, first: impl Fn(Scenario) -> Scenario, named: 
     let scene = scene_with(program, &["--no-permissions"]);
     tasks(&scene);
     let scenario = first(Scenario::new("asks").prompt(PROMPT)).say("Done.");
-    let Some(terminal) = Terminal::open_in(&scene, Asking::AsUsual, scenario) else { return };
+    let Some(terminal) = Terminal::open_in(ASKING, &scene, scenario) else { return };
     terminal.enter(PROMPT);
     terminal.until("PermissionRequest", 1);
     terminal.wait("the dialog", || terminal.screen().contains(DIALOG));

@@ -7,6 +7,7 @@
 //! - [`Policy`]: a rule. [`POLICIES`] lists the six of them, one file each in `policy/`.
 //! - [`goal`]: what a human's prompt forbids, allows and names. `order`: what it orders about the plan.
 //! - [`drift`]: how far an action is from the goal. [`host_list`]: the task list that a host keeps.
+//! - [`turn`]: what past sessions show without a ledger, for a backtest.
 //!
 //! Start reading in `decide.rs`, then one policy, for example `policy/completion.rs`.
 
@@ -33,6 +34,7 @@ mod policy;
 mod repeat;
 mod scheduled;
 mod session_changes;
+pub mod turn;
 
 pub use decide::{PolicyDecision, decide, needs};
 pub use parsed_event::{ParsedEvent, Touched};

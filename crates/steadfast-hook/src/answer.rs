@@ -6,15 +6,17 @@ use steadfast_engine::PolicyDecision;
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::{ClaudeVersion, WireError, decode, encode, transcript_path};
 use steadfast_model::{
-    Action, Answer, Effect, Event, EventKind, EventName, Facts, Host, Millis, Ruling, SessionId, ToolResult,
+    Action, Answer, Effect, Event, EventKind, EventName, Facts, Host, Millis, Ruling, SessionId, StartSource,
+    ToolResult,
 };
-use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
+use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles, take_waiting};
 
 use crate::approved::LoadApproved;
 use crate::call::HookCall;
 use crate::checkout::{EventError, HookContext, SessionCheckout};
 use crate::fallback::fallback;
 use crate::follow::Follow;
+use crate::notice::Notice;
 use crate::redacted::Redacted;
 use crate::sender::Noted;
 use crate::{host_list, process, sender, settings, speaker};
@@ -87,6 +89,14 @@ pub enum BackgroundWork {
         /// The number of the user's prompt that set or changed the goal.
         prompt: u64,
     },
+    /// Tell the human that the session needs them.
+    Notify {
+        /// The root of the checkout.
+        root: PathBuf,
+        /// The same for each report of this moment.
+        key: String,
+        text: String,
+    },
     /// Find in the history which files change together.
     FindNeighbours {
         /// The root of the checkout.
@@ -156,9 +166,13 @@ fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<Ho
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let seen = seen(&place, around, &event, payload, known);
     let session = event.session.clone();
+    // The agents of a run need nobody: the run does.
+    let notifies = around.run_spent.is_none() && glance.as_ref().is_some_and(|glance| glance.state().rules.notifies);
+    let noticed = notifies.then(|| Event::clone(&event));
     let checkout = SessionCheckout::new(&place, &config, around.of_checkout(), glance);
-    let PolicyDecision { mut answer, effects, upkeep, .. } =
-        handle(checkout, event, around, seen).map_err(|error| error.to_string())?;
+    let decision = handle(checkout, event, around, seen).map_err(|error| error.to_string())?;
+    let notice = noticed.and_then(|event| Notice::of(&event, &decision));
+    let PolicyDecision { mut answer, effects, upkeep, .. } = decision;
     if call.host == Host::Codex {
         name_program(&mut answer, around.programs);
     }
@@ -167,7 +181,13 @@ fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<Ho
     let version = if depends && call.host == Host::Claude { (around.claude_version)() } else { None };
     let said = EventName::parse(&call.event).and_then(|name| encode(call.host, version, name, &answer));
     let done_later = effects.iter().chain(&upkeep);
-    let background = done_later.filter_map(|effect| BackgroundWork::of(effect, &place.root, &session)).collect();
+    let mut background: Vec<BackgroundWork> =
+        done_later.filter_map(|effect| BackgroundWork::of(effect, &place.root, &session)).collect();
+    background.extend(notice.map(|Notice { key, text }| BackgroundWork::Notify {
+        root: place.root.clone(),
+        key,
+        text,
+    }));
     Ok(HookAnswer { said, background })
 }
 
@@ -205,10 +225,29 @@ fn handle(
     };
     host_list::pass_over(event.event_mut(), source);
     let mut decision = checkout.handle(&event, seen)?;
+    take_waiting_commands(&mut checkout, &event);
     if let Some(noticed) = noticed {
         decision.answer = host_list::merge_answers(&event, noticed, decision.answer);
     }
     Ok(decision)
+}
+
+/// Gives a session what a human said before it started or continued: `goal forbid push`, `off`. Subagents and agents of a
+/// run leave it for the human's own session.
+fn take_waiting_commands(checkout: &mut SessionCheckout<'_>, event: &Event) {
+    let EventKind::SessionStart { source } = event.kind else { return };
+    if source == StartSource::Compact || event.agent.is_some() || checkout.around.run_spent.is_some() {
+        return;
+    }
+    let (place, mut failures) = (checkout.place, Vec::new());
+    let taken = take_waiting(place, |command| {
+        let told = Event::plain(event.session.clone(), event.host, event.cwd.clone(), event.at, command);
+        failures.extend(checkout.handle(&Redacted::of(told), Facts::default()).err().map(|error| error.to_string()));
+    });
+    failures.extend(taken.err().map(|error| error.to_string()));
+    for error in failures {
+        checkout.log(event.at, &format!("session {}: cannot take what waited for it: {error}", event.session));
+    }
 }
 
 /// Returns whether it matters for this event that a human operates the host. Such events are rare, so the check may be

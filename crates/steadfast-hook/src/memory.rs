@@ -31,6 +31,10 @@ impl InMemorySession {
         Self { state, source: Source::Transcript }
     }
 
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
     pub fn handle(&mut self, event: &Redacted) -> PolicyDecision {
         let Ok(decision) = handle(self, event, Facts::default());
         decision

@@ -5,7 +5,7 @@ use std::path::Path;
 use steadfast_store::SessionFiles;
 use steadfast_system::ProcessEntry;
 
-use crate::sender::noted;
+use crate::sender::{Noted, noted};
 
 /// The process names of the hosts.
 const HOSTS: [&str; 2] = ["claude", "codex"];
@@ -41,10 +41,30 @@ pub(crate) fn is_attended() -> Option<bool> {
     Some(!once && host.has_terminal)
 }
 
+/// What is known of the processes of a session, one for each of its windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostProcess {
+    NotNoted,
+    Alive,
+    /// All of them are gone.
+    Gone,
+    /// None is visible: another machine or container has them, or the process table cannot be read.
+    Elsewhere,
+}
+
+pub fn host_process(files: &SessionFiles) -> HostProcess {
+    let alive: Vec<Option<bool>> = noted(files).iter().map(Noted::is_alive).collect();
+    match &alive[..] {
+        [] => HostProcess::NotNoted,
+        alive if alive.contains(&Some(true)) => HostProcess::Alive,
+        alive if alive.iter().all(|alive| *alive == Some(false)) => HostProcess::Gone,
+        _ => HostProcess::Elsewhere,
+    }
+}
+
 /// Returns whether the process of a session is known and gone. With several windows, all of them must be gone.
 pub fn is_gone(files: &SessionFiles) -> bool {
-    let noted = noted(files);
-    !noted.is_empty() && noted.iter().all(|noted| noted.is_alive() == Some(false))
+    host_process(files) == HostProcess::Gone
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -75,6 +95,14 @@ mod tests {
         ] {
             files.note_process(&noted).unwrap();
             assert_eq!(is_gone(&files), gone, "{noted}");
+        }
+        for (noted, known) in [
+            (format!("{} {} {}", here.id, here.started, numbering()), HostProcess::Alive),
+            (format!("{} {} {}", here.id, here.started + 1, numbering()), HostProcess::Gone),
+            ("4194304000 1 pid:[1]".to_owned(), HostProcess::Elsewhere),
+        ] {
+            files.note_process(&noted).unwrap();
+            assert_eq!(host_process(&files), known, "{noted}");
         }
     }
 }

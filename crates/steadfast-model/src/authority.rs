@@ -53,6 +53,9 @@ fn with_authority(wanted: Authority) -> impl Iterator<Item = &'static str> {
     commands().filter(move |(_, authority)| *authority == wanted).map(|(command, _)| command)
 }
 
+/// The flag of every command whose value is a word of its own.
+const COLOUR: &str = "--color";
+
 /// Returns the human-only command that these words call, if any. `words` are the arguments of `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let words: Vec<&str> = words.into_iter().collect();
@@ -60,8 +63,10 @@ pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'s
     if words.iter().take_while(|word| **word != "--").any(|word| matches!(*word, "--help" | "-h")) {
         return None;
     }
+    let values: Vec<usize> = (1..words.len()).filter(|index| words[index - 1] == COLOUR).collect();
     let calls = |command: &str| {
-        let mut plain = words.iter().filter(|word| !word.starts_with('-'));
+        let plain = words.iter().enumerate().filter(|(index, word)| !word.starts_with('-') && !values.contains(index));
+        let mut plain = plain.map(|(_, word)| word);
         command
             .split(' ')
             .all(|word| if word.starts_with('-') { words.contains(&word) } else { plain.next() == Some(&word) })
@@ -104,6 +109,9 @@ mod tests {
         assert_eq!(called("task done 1 --force"), Some("task done --force"));
         assert_eq!(called("plan approve 1a2b3c4d --yes"), Some("plan approve"));
         assert_eq!(called("plan approve -- --help"), Some("plan approve"));
+        for line in ["--color never plan approve", "plan --color always approve", "--utc plan --color=auto approve"] {
+            assert_eq!(called(line), Some("plan approve"), "{line}");
+        }
         assert_eq!(called("task done 1 --force -- -h"), Some("task done --force"));
         for help in
             ["plan approve --help", "plan approve 1a2b3c4d -h", "uninstall --purge --help", "--help plan approve"]

@@ -1,20 +1,19 @@
 //! Renders a run as text: `PROGRESS.md`, one line for a terminal, and the final report. Pure.
 
-mod amount;
 mod idle;
+mod last_action;
 mod report;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashMap;
 
 use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus};
 use steadfast_plan::counsel;
-use steadfast_text::{count, noun, one_line};
+use steadfast_text::{cost, count, dollars, grouped, noun, one_line};
 
+pub use last_action::last_action;
 pub use report::report;
-
-use amount::{cost, dollars, grouped};
 
 /// Renders the page that people read while the run works.
 pub fn progress_md(view: &RunView) -> String {

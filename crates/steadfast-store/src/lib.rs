@@ -21,6 +21,8 @@ mod hook_log;
 pub mod ledger;
 mod marker;
 mod neighbour;
+mod next_session;
+mod notice;
 mod place;
 mod project_yaml;
 mod scheduled;
@@ -44,6 +46,8 @@ pub use gate::{
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{DraftFormat, has_marker, text_hash, with_marker, without_marker};
 pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
+pub use next_session::{add_waiting, remove_waiting, take_waiting, waiting_commands};
+pub use notice::is_new_notice;
 pub use place::Place;
 pub use scheduled::{Scheduled, is_scheduled, is_scheduled_command, keep_scheduled};
 pub use seal::{

@@ -5,8 +5,10 @@
 //! - [`glob`]: patterns for names and paths; [`clean`], [`absolute`]: paths without `.` and `..`.
 //! - [`quote`], [`hex`]: shell words and hexadecimal.
 //! - [`parse_time`], [`parse_span`], [`ago`], [`duration`], [`Zone`]: times and durations.
+//! - [`cost`], [`dollars`], [`grouped`]: money and large numbers.
 //! - [`columns`], [`fit`], [`wrap`]: text in the columns of a terminal.
 
+mod amount;
 mod column;
 pub mod glob;
 mod hex;
@@ -17,6 +19,7 @@ mod quote;
 mod time;
 mod zone;
 
+pub use amount::{cost, dollars, grouped};
 pub use column::{HANG, MARKS, columns, fit, pad, wrap};
 pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};

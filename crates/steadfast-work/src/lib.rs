@@ -17,6 +17,7 @@ mod environment;
 mod error;
 pub mod file;
 pub mod history;
+pub mod liveness;
 pub mod loops;
 pub mod refine;
 pub mod replay;

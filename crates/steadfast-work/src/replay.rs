@@ -10,7 +10,7 @@ use steadfast_hosts::transcript::SessionEvents;
 use steadfast_model::{Change, DriftChange, EventKind, Goal, PolicyOpinion, Rules, State, Step, ToolCall};
 
 pub use actions::{ReplayedAction, ReplayedActions};
-pub use report::{PolicyExample, PolicyRemark, SessionReport};
+pub use report::{FoundTurn, PolicyExample, PolicyRemark, SessionReport};
 pub use workers::{ReplayPanic, reports};
 
 /// A session, event by event, with the verdicts of the policies on each.
@@ -38,6 +38,11 @@ impl Fold {
     /// Sets a goal from the beginning.
     pub fn with_goal(self, goal: Option<Goal>) -> Self {
         Self { goal, ..self }
+    }
+
+    /// The state after the last event.
+    pub fn state(&self) -> Option<&State> {
+        self.session.as_ref().map(InMemorySession::state)
     }
 
     /// Rows read so far that could not be parsed.

@@ -1,10 +1,10 @@
 //! Work that takes longer than a hook may. It runs in a separate process, and the hook does not wait for it.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use steadfast_hook::BackgroundWork;
+use steadfast_hook::{BackgroundWork, host_above};
 use steadfast_store::{Place, neighbours_are_due};
 use steadfast_system::{ProcessEntry, program};
 use steadfast_work::REFINING;
@@ -25,6 +25,14 @@ pub(crate) fn begin(work: &BackgroundWork) {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }
+        BackgroundWork::Notify { root, key, text } => {
+            let mut words: Vec<OsString> = vec!["notify".into(), "--moment".into(), key.into()];
+            if let Some(terminal) = host_above().and_then(|host| terminal_of(host.id)) {
+                words.extend(["--terminal".into(), terminal.into_os_string()]);
+            }
+            words.extend(["--".into(), text.into()]);
+            let _ = start(root, words);
+        }
         BackgroundWork::FindNeighbours { root } => {
             let place = Place::find(root, environment::user_state().as_deref());
             let is_due = |place: &Place| neighbours_are_due(place, environment::now());
@@ -33,6 +41,12 @@ pub(crate) fn begin(work: &BackgroundWork) {
             }
         }
     }
+}
+
+/// Returns the terminal that a process reads or writes.
+fn terminal_of(process: u32) -> Option<PathBuf> {
+    let links = ["fd/1", "fd/2", "fd/0"].into_iter().filter_map(|file| ProcessEntry::link(process, file).ok());
+    links.into_iter().find(|path| path.starts_with("/dev/pts") || path.to_string_lossy().starts_with("/dev/tty"))
 }
 
 /// Starts this program with other arguments at the root of a checkout.

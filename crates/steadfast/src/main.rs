@@ -11,6 +11,7 @@ mod environment;
 mod error;
 mod here;
 mod limit;
+mod notifier;
 mod output;
 mod pager;
 mod payload;

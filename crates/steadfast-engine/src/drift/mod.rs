@@ -26,6 +26,7 @@ pub use crate::policy::{follow, leads_astray, written};
 
 pub(crate) use content::learn_reading;
 pub(crate) use memory::{prompt_changes, read_changes, write_changes};
+pub(crate) use opaque::only_looks;
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;
 pub(crate) use tool_effects::{mark, unix};

@@ -46,6 +46,11 @@ const BEFORE: [(&str, &str); 8] = [
     ("uv", "run"),
 ];
 
+/// Returns true for a program that reads, searches or moves files, and starts no code of the project.
+pub(crate) fn only_looks(program: &str) -> bool {
+    is_in(KNOWN, program) && !matches!(program, "git" | "gh")
+}
+
 /// Returns true if a command line may write files that it does not show.
 pub(super) fn is_opaque(reading: &Reading) -> bool {
     let unread = reading.effects.iter().any(|effect| effect.op == Op::Exec);

@@ -100,6 +100,17 @@ impl Policy for Constraint {
     }
 }
 
+/// Returns the human's constraint that a call breaks, with the command or path that breaks it.
+pub(crate) fn breach(state: &State, event: &ParsedEvent<'_>) -> Option<(Forbidden, String)> {
+    let EventKind::PreTool(call) = &event.kind else { return None };
+    let facts = Facts::default();
+    let deed = Operation::of(event, call, state.rules.approval.scratch(), &facts);
+    state.constraints().iter().find_map(|constraint| match deed.finding(constraint) {
+        Finding::Run(what) | Finding::Write(what) => Some((constraint.clone(), what)),
+        Finding::Nothing | Finding::Unsure(_) => None,
+    })
+}
+
 /// Tells the human once that Steadfast did not understand a prompt that seems to forbid something in another language.
 fn not_understood(event: &ParsedEvent<'_>, text: &str) -> Judgement {
     let heard = event.said().is_none_or(|said| !said.constraints.is_empty());

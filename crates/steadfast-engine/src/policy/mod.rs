@@ -13,7 +13,7 @@ mod integrity;
 mod target;
 
 pub use completion::session_brief;
-pub(crate) use constraint::{covers, is_free, is_manifest, unknown_git_words};
+pub(crate) use constraint::{breach, covers, is_free, is_manifest, unknown_git_words};
 pub use drift::{follow, leads_astray, written};
 pub(crate) use target::{absolute, only_reads};
 

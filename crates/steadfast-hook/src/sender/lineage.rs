@@ -110,14 +110,14 @@ impl Noted {
         self.id == host.id && self.started == host.started
     }
 
-    /// Returns whether it still runs. `None`: in a container the number means another process, or processes cannot be
-    /// read.
+    /// Returns whether it still runs; a zombie does not. `None`: in a container the number means another process, or
+    /// processes cannot be read.
     pub(crate) fn is_alive(&self) -> Option<bool> {
         if self.numbering != numbering() {
             return None;
         }
         ProcessEntry::of(std::process::id())?;
-        Some(ProcessEntry::of(self.id).is_some_and(|process| process.started == self.started))
+        Some(ProcessEntry::of(self.id).is_some_and(|process| process.started == self.started && !process.ended))
     }
 }
 

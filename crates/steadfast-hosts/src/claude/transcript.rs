@@ -15,7 +15,7 @@ use crate::transcript::{
     TranscriptCall, TranscriptRecord, Usage, Words,
 };
 use human::{Speaker, Speech};
-use row::{Attachment, Block, Message, Row, Started};
+use row::{Attachment, Block, BlockingError, Message, Row, Started};
 
 /// Returns true if the line is a row, of whatever type.
 pub(crate) fn decodes(line: &[u8]) -> bool {
@@ -35,9 +35,13 @@ fn convert(row: Row<'_>) -> TranscriptRecord<'_> {
         cwd: cwd.0.clone(),
         turn: prompt.0.clone(),
         planning: permission_mode.get().map(|mode| mode == "plan"),
+        model: None,
         thread: thread(sidechain.0, &row.agent, None),
         items: Vec::new(),
     };
+    if let Some(message) = &row.message.0 {
+        record.model.clone_from(&message.model.0);
+    }
     let started = row.tool_use_result;
     let speaker = match &record.thread {
         Thread::Main if !meta.0 => Speaker::Human {
@@ -87,7 +91,9 @@ fn convert(row: Row<'_>) -> TranscriptRecord<'_> {
             }
         }
         "attachment" => {
-            let Some(Attachment { kind, hook_event, prompt }) = row.attachment.0 else { return record };
+            let Some(Attachment { kind, hook_event, prompt, blocking_error, content }) = row.attachment.0 else {
+                return record;
+            };
             if kind.is("queued_command") {
                 // Typed while the agent worked, and passed to it at this point.
                 let mut speech = Speech::default();
@@ -96,6 +102,7 @@ fn convert(row: Row<'_>) -> TranscriptRecord<'_> {
             } else if hook_event.is("Stop") {
                 // A Stop hook that kept the agent working may be the only trace of its stop.
                 record.items.push(Item::Stop { last_message: None });
+                record.items.extend(stop_refused(&kind, blocking_error.0, content));
             }
         }
         // Versions without attachments record it only in the queue, which does not show whether the human took it back.
@@ -109,6 +116,25 @@ fn convert(row: Row<'_>) -> TranscriptRecord<'_> {
     record
 }
 
+/// Returns the words of a Stop hook that kept the agent working: an error, or feedback in newer versions.
+fn stop_refused<'a>(
+    kind: &Text<'a>,
+    error: Option<BlockingError<'a>>,
+    content: Option<&'a RawValue>,
+) -> Option<Item<'a>> {
+    match kind.get()? {
+        "hook_blocking_error" => {
+            let BlockingError { text, command } = error?;
+            Some(Item::StopRefused { text: text.0?, hook: command.0 })
+        }
+        "hook_additional_context" => {
+            let texts: Vec<Cow<'_, str>> = serde_json::from_str(content?.get()).ok()?;
+            Some(Item::StopRefused { text: Cow::Owned(texts.join("\n")), hook: None })
+        }
+        _ => None,
+    }
+}
+
 fn thread<'a>(sidechain: bool, agent: &Text<'a>, call: Option<Cow<'a, str>>) -> Thread<'a> {
     let id = agent.0.clone().or_else(|| sidechain.then_some(Cow::Borrowed(Thread::UNNAMED)));
     match id {
@@ -119,7 +145,7 @@ fn thread<'a>(sidechain: bool, agent: &Text<'a>, call: Option<Cow<'a, str>>) -> 
 
 /// Returns the text and the calls of a message of the model.
 fn message_items(message: Message<'_>) -> Vec<Item<'_>> {
-    let Message { id, usage, content } = message;
+    let Message { id, usage, content, .. } = message;
     let mut items = Vec::with_capacity(2);
     if let (Some(id), Some(usage)) = (id.0, usage.0) {
         let tokens = TokenUsage {

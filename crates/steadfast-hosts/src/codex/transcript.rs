@@ -35,6 +35,7 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
         cwd: payload.cwd.0.clone(),
         turn: payload.turn.0.clone(),
         planning: None,
+        model: payload.model.0.clone(),
         thread: Thread::Main,
         items: Vec::new(),
     };

@@ -117,7 +117,7 @@ impl EventBuilder {
     }
 
     fn add(&mut self, record: TranscriptRecord<'_>, out: &mut VecDeque<Event>) {
-        let TranscriptRecord { at, session, cwd, turn, planning, thread, items } = record;
+        let TranscriptRecord { at, session, cwd, turn, planning, model: _, thread, items } = record;
         self.at = at.unwrap_or(self.at);
         if let Some(cwd) = cwd {
             self.cwd = cut(&cwd, bound::PATH);
@@ -189,7 +189,12 @@ impl EventBuilder {
                 self.busy = false;
                 out.push_back(self.event(agent, EventKind::StopFailed { error: cut(&error, bound::ERROR) }));
             }
-            Item::Stop { .. } | Item::Command { .. } | Item::Usage(_) | Item::Queued(_) | Item::Continued { .. } => {}
+            Item::Stop { .. }
+            | Item::StopRefused { .. }
+            | Item::Command { .. }
+            | Item::Usage(_)
+            | Item::Queued(_)
+            | Item::Continued { .. } => {}
         }
     }
 
@@ -238,7 +243,7 @@ impl EventBuilder {
         let outcome = match ended.end {
             // Codex passes every result to its hooks as a success.
             CallEnd::Ok | CallEnd::Exited(_) => Outcome::Ok,
-            CallEnd::Failed(error) => Outcome::Failed { error: cut(&error, bound::ERROR) },
+            CallEnd::Failed(error) | CallEnd::Denied(error) => Outcome::Failed { error: cut(&error, bound::ERROR) },
             CallEnd::Interrupted => Outcome::Interrupted,
             CallEnd::Refused(words) => {
                 // Only a human can refuse in a dialog.

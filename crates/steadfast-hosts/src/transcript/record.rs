@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use steadfast_model::{Action, Content, Host, Millis, PromptOrigin, ToolCall, ToolUseId};
 
+use crate::price::{self, TokenPrice};
 use crate::shape::{Input, content, cut};
 use crate::wire::{bound, tool_call};
 use crate::{claude, codex};
@@ -17,6 +18,8 @@ pub struct TranscriptRecord<'a> {
     pub turn: Option<Cow<'a, str>>,
     /// True in plan mode; `None` if the row does not say.
     pub planning: Option<bool>,
+    /// The model that wrote the row, or that works from this row on.
+    pub model: Option<Cow<'a, str>>,
     pub thread: Thread<'a>,
     pub items: Vec<Item<'a>>,
 }
@@ -84,6 +87,12 @@ pub enum Item<'a> {
     /// The turn ended.
     Stop {
         last_message: Option<Cow<'a, str>>,
+    },
+    /// A hook kept the agent working.
+    StopRefused {
+        text: Cow<'a, str>,
+        /// The command of the hook, if the row names it.
+        hook: Option<Cow<'a, str>>,
     },
     /// The model's service failed.
     Failure {
@@ -220,6 +229,8 @@ pub enum CallEnd<'a> {
     Exited(u32),
     /// The human refused the call; the text is the human's reason, and may be empty.
     Refused(Cow<'a, str>),
+    /// A hook or a permission rule refused the call, with a reason.
+    Denied(Cow<'a, str>),
     Interrupted,
 }
 
@@ -250,7 +261,13 @@ impl TokenUsage {
         }
     }
 
-    pub(crate) fn plus(self, other: Self) -> Self {
+    /// Estimates the cost in millionths of a US dollar.
+    pub fn micro_usd(self, price: TokenPrice) -> u64 {
+        let Self { input, cache_read, cache_write, output } = self;
+        price.micro_usd(price::Usage { input, cached: cache_read, written: cache_write, output })
+    }
+
+    pub fn plus(self, other: Self) -> Self {
         self.each(other, u64::saturating_add)
     }
 

@@ -71,6 +71,7 @@ fn key(item: &Item<'_>, at: Option<Millis>) -> Option<u64> {
         Item::Interrupt => timed(b"interrupt", b""),
         Item::Compaction { .. } => timed(b"compaction", b""),
         Item::Stop { .. } => timed(b"stop", b""),
+        Item::StopRefused { text, .. } => timed(b"stop refused", text.as_bytes()),
         Item::Failure { .. } => timed(b"failure", b""),
         Item::Continued { session } => Some(fnv([b"continued", session.as_bytes()])),
         // Counted by message.

@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasherDefault;
 
-use serde::{Serialize, Serializer};
-use steadfast_model::{Host, PromptOrigin, fnv};
+use steadfast_model::{Host, Millis, PromptOrigin, fnv};
 
 use super::seen_items::Hashed;
 use super::{Item, Thread, TokenUsage, Transcript, TranscriptRecord, Usage};
@@ -25,32 +24,57 @@ pub struct Stats {
     pub interrupts: u64,
     /// Each message counts once.
     pub tokens: TokenUsage,
+    /// The same tokens by model. The name is empty where no row names the model.
+    pub models: BTreeMap<String, TokenUsage>,
+    /// The first and the last time in the rows.
+    pub began: Option<Millis>,
+    pub ended: Option<Millis>,
 }
 
 impl Stats {
-    pub fn of(mut transcript: Transcript) -> Self {
-        let mut summing = Summing::default();
-        while let Some(row) = transcript.next() {
-            if let Ok(record) = row {
-                summing.add(&record);
-            }
-        }
-        summing.end(&transcript)
+    pub fn of(transcript: Transcript) -> Self {
+        Summing::default().session(transcript)
     }
 }
 
-/// Collects statistics row by row.
+/// The tokens of each message, by a hash of its id.
+type Messages = HashMap<u64, TokenUsage, BuildHasherDefault<Hashed>>;
+
+/// Collects statistics row by row, of one session after another.
+///
+/// A resumed or forked session begins with a copy of the earlier one. Its messages keep their ids, so a total over several
+/// sessions counts each message once.
 #[derive(Debug, Default)]
 pub struct Summing {
     stats: Stats,
-    messages: HashMap<u64, TokenUsage, BuildHasherDefault<Hashed>>,
+    messages: Messages,
+    /// The tokens that no earlier session contains, by model.
+    fresh: BTreeMap<String, TokenUsage>,
+    known: Messages,
     /// The last total that the host reported.
     total: TokenUsage,
+    /// The model that works at this row.
+    model: String,
 }
 
 impl Summing {
+    /// Adds a whole session, and returns its numbers.
+    pub fn session(&mut self, mut transcript: Transcript) -> Stats {
+        while let Some(row) = transcript.next() {
+            if let Ok(record) = row {
+                self.add(&record);
+            }
+        }
+        self.end(&transcript)
+    }
+
     pub fn add(&mut self, record: &TranscriptRecord<'_>) {
+        if let Some(model) = record.model.as_deref().filter(|model| *model != self.model) {
+            model.clone_into(&mut self.model);
+        }
         let stats = &mut self.stats;
+        stats.began = [stats.began, record.at].into_iter().flatten().min();
+        stats.ended = stats.ended.max(record.at);
         for item in &record.items {
             match item {
                 Item::Prompt { origin: PromptOrigin::Human, .. } => stats.prompts += 1,
@@ -67,13 +91,18 @@ impl Summing {
                     // An early row of a message has a lower count than its last row, and a copy may lack the last row.
                     let more = tokens.max(*known).minus(*known);
                     *known = known.plus(more);
-                    stats.tokens = stats.tokens.plus(more);
+                    count(&mut stats.models, &self.model, more);
+                    let elsewhere = self.known.entry(fnv([id.as_bytes()])).or_default();
+                    let fresh = tokens.max(*elsewhere).minus(*elsewhere);
+                    *elsewhere = elsewhere.plus(fresh);
+                    count(&mut self.fresh, &self.model, fresh);
                 }
                 Item::Usage(Usage::Total(total)) => {
                     // A total below the previous one has started again.
                     let anew = total.output < self.total.output;
                     let more = if anew { *total } else { total.minus(self.total) };
-                    stats.tokens = stats.tokens.plus(more);
+                    count(&mut stats.models, &self.model, more);
+                    count(&mut self.fresh, &self.model, more);
                     self.total = *total;
                 }
                 Item::Compaction { .. } => stats.compactions += 1,
@@ -84,57 +113,38 @@ impl Summing {
                 | Item::Said(_)
                 | Item::Result(_)
                 | Item::Stop { .. }
+                | Item::StopRefused { .. }
                 | Item::Failure { .. }
                 | Item::Continued { .. } => {}
             }
         }
     }
 
-    pub fn end(self, transcript: &Transcript) -> Stats {
+    /// Returns the numbers of this session. The next row begins another one.
+    pub fn end(&mut self, transcript: &Transcript) -> Stats {
+        (self.messages, self.total, self.model) = Default::default();
+        let stats = std::mem::take(&mut self.stats);
         Stats {
             host: transcript.writer().and_then(super::Writer::host),
             records: transcript.rows(),
             damaged: transcript.damaged(),
-            ..self.stats
+            tokens: stats.models.values().fold(TokenUsage::default(), |sum, tokens| sum.plus(*tokens)),
+            ..stats
         }
+    }
+
+    /// Returns the tokens of all sessions by model, each message once.
+    pub fn in_total(&self) -> &BTreeMap<String, TokenUsage> {
+        &self.fresh
     }
 }
 
-/// The keys of `steadfast transcript stats --json`, except `file`.
-impl Serialize for Stats {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            host: Option<Host>,
-            records: u64,
-            prompts: u64,
-            tool_calls: u64,
-            by_tool: &'a BTreeMap<String, u64>,
-            subagent_calls: u64,
-            compactions: u64,
-            interrupts: u64,
-            input_tokens: u64,
-            cache_read_tokens: u64,
-            cache_write_tokens: u64,
-            output_tokens: u64,
-            damaged: u64,
-        }
-        let TokenUsage { input, cache_read, cache_write, output } = self.tokens;
-        Line {
-            host: self.host,
-            records: self.records,
-            prompts: self.prompts,
-            tool_calls: self.tool_calls,
-            by_tool: &self.by_tool,
-            subagent_calls: self.subagent_calls,
-            compactions: self.compactions,
-            interrupts: self.interrupts,
-            input_tokens: input,
-            cache_read_tokens: cache_read,
-            cache_write_tokens: cache_write,
-            output_tokens: output,
-            damaged: self.damaged,
-        }
-        .serialize(serializer)
+fn count(models: &mut BTreeMap<String, TokenUsage>, model: &str, more: TokenUsage) {
+    if more == TokenUsage::default() {
+        return;
+    }
+    match models.get_mut(model) {
+        Some(tokens) => *tokens = tokens.plus(more),
+        None => drop(models.insert(model.to_owned(), more)),
     }
 }

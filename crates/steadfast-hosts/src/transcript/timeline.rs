@@ -35,7 +35,7 @@ pub enum Happening {
 pub enum CallOutcome {
     Ok,
     Failed(String),
-    /// The human refused the call; the text is the reason.
+    /// The human, a hook or a permission rule refused the call; the text is the reason.
     Refused(String),
     Interrupted,
 }
@@ -133,7 +133,7 @@ impl Timeline {
             CallEnd::Ok => CallOutcome::Ok,
             CallEnd::Failed(error) => CallOutcome::Failed(error.into_owned()),
             CallEnd::Exited(code) => CallOutcome::Failed(format!("Exit code {code}")),
-            CallEnd::Refused(words) => CallOutcome::Refused(words.into_owned()),
+            CallEnd::Refused(reason) | CallEnd::Denied(reason) => CallOutcome::Refused(reason.into_owned()),
             CallEnd::Interrupted => CallOutcome::Interrupted,
         });
     }
@@ -178,6 +178,10 @@ fn happening(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
             _ => Happening::Host("compacts the context".to_owned()),
         },
         Item::Interrupt => Happening::Human("stops the agent".to_owned()),
+        Item::StopRefused { text, hook } => {
+            let is_ours = hook.is_some_and(|command| command.contains("steadfast"));
+            Happening::Host(format!("{} refuses the stop: {text}", if is_ours { "Steadfast" } else { "a hook" }))
+        }
         Item::Failure { error } => Happening::Host(format!("fails: {error}")),
         Item::Continued { session } => Happening::Host(format!("continues in session {session}")),
         Item::Result(_) | Item::Usage(_) | Item::Stop { .. } => return None,

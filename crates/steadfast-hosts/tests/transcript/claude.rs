@@ -1,6 +1,6 @@
 use serde_json::json;
-use steadfast_hosts::transcript::{Stats, TokenUsage};
-use steadfast_model::Host;
+use steadfast_hosts::transcript::{Stats, Summing, TokenUsage};
+use steadfast_model::{Host, Millis};
 
 use crate::sample::{File, call, claude, claude_session, lines, prompt, result, said, text};
 
@@ -39,8 +39,35 @@ fn a_session_in_numbers() {
         compactions: 1,
         interrupts: 1,
         tokens: TokenUsage { input: 12, cache_read: 400, cache_write: 80, output: 130 },
+        models: [(String::new(), TokenUsage { input: 12, cache_read: 400, cache_write: 80, output: 130 })].into(),
+        began: Some(Millis(1_772_359_200_000)),
+        ended: Some(Millis(1_772_359_224_000)),
     };
     assert_eq!(File::of(lines(&claude_session())).stats(), expected);
+}
+
+/// A message of the model with this name.
+fn said_by(model: &str, second: u32, message: &str, output_tokens: u64) -> serde_json::Value {
+    let mut row = said(second, message, text("Done."), output_tokens);
+    row["message"]["model"] = model.into();
+    row
+}
+
+#[test]
+fn the_tokens_of_each_model_are_apart_and_a_copied_message_counts_once_in_the_total() {
+    let first = [prompt(0, "go"), said_by("claude-opus-5", 1, "m-1", 10), said_by("claude-haiku-5-5", 2, "m-2", 5)];
+    let resumed = [&first[..], &[said_by("claude-opus-5", 9, "m-3", 7)]].concat();
+    let mut summing = Summing::default();
+    let mut outputs = |rows: &[serde_json::Value]| -> Vec<(String, u64)> {
+        let models = summing.session(File::of(lines(rows)).open()).models;
+        models.into_iter().map(|(model, tokens)| (model, tokens.output)).collect()
+    };
+    let of = |opus: u64| [("claude-haiku-5-5".to_owned(), 5), ("claude-opus-5".to_owned(), opus)];
+    assert_eq!(outputs(&first), of(10));
+    assert_eq!(outputs(&resumed), of(17), "a session has all of its messages");
+    let total: Vec<(String, u64)> =
+        summing.in_total().iter().map(|(model, tokens)| (model.clone(), tokens.output)).collect();
+    assert_eq!(total, of(17));
 }
 
 #[test]
@@ -54,7 +81,8 @@ fn a_copy_of_what_was_before_counts_once() {
     rows.extend(copies);
     rows.push(prompt(100, "and now?"));
     let (once, twice) = (File::of(lines(&claude_session())).stats(), File::of(lines(&rows)).stats());
-    assert_eq!(twice, Stats { records: 31, prompts: once.prompts + 1, ..once });
+    let ended = Some(Millis(1_772_359_300_000));
+    assert_eq!(twice, Stats { records: 31, prompts: once.prompts + 1, ended, ..once });
 }
 
 #[test]

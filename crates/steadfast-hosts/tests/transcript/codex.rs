@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{Stats, TokenUsage};
-use steadfast_model::Host;
+use steadfast_model::{Host, Millis};
 
 use crate::sample::{File, codex, lines};
 
@@ -107,8 +107,29 @@ fn a_session_in_numbers() {
         compactions: 1,
         interrupts: 1,
         tokens: TokenUsage { input: 1_000, cache_read: 2_000, cache_write: 0, output: 50 },
+        models: [(String::new(), TokenUsage { input: 1_000, cache_read: 2_000, cache_write: 0, output: 50 })].into(),
+        began: Some(Millis(1_772_359_200_000)),
+        ended: Some(Millis(1_772_359_213_000)),
     };
     assert_eq!(File::of(lines(&session())).stats(), expected);
+}
+
+#[test]
+fn what_a_sum_grew_by_belongs_to_the_model_of_the_turn() {
+    let turn = |second: u32, model: &str| codex(second, "turn_context", json!({"turn_id": "u", "model": model}));
+    let rows = [
+        codex(0, "session_meta", json!({"id": "t-1", "cwd": "/repo"})),
+        turn(1, "gpt-5.5"),
+        tokens(2, 1_000, 0, 20),
+        turn(3, "gpt-5-mini"),
+        tokens(4, 1_500, 100, 30),
+    ];
+    let models = File::of(lines(&rows)).stats().models;
+    let used = |input, cache_read, output| TokenUsage { input, cache_read, cache_write: 0, output };
+    assert_eq!(
+        models.into_iter().collect::<Vec<_>>(),
+        [("gpt-5-mini".to_owned(), used(400, 100, 10)), ("gpt-5.5".to_owned(), used(1_000, 0, 20))]
+    );
 }
 
 #[test]

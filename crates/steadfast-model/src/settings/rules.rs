@@ -8,7 +8,7 @@ use crate::{Level, Millis, Mode, Trigger, Waiting};
 
 impl Settings {
     pub fn rules(&self) -> Rules {
-        let Self { mode, stop, approval, drift, ledger, ui, .. } = self;
+        let Self { mode, stop, approval, drift, ledger, ui, run, .. } = self;
         let default = Self::default();
         let all_exits = ExitOn::ALL.iter().all(|exit| stop.allow_exit_on.value.contains(exit));
         Rules {
@@ -37,6 +37,11 @@ impl Settings {
                 refine: !drift.refine.value.trim().is_empty(),
             },
             tasks_from: ledger.source.value,
+            notifies: [&ui.notify.value, &run.notify.value]
+                .into_iter()
+                .map(|value| value.trim())
+                .find(|value| !value.is_empty())
+                .is_some_and(|value| value != "none"),
             verbosity: ui.verbosity.value,
             stop: StopRules {
                 enabled: stop.enabled.value,
@@ -85,6 +90,9 @@ pub struct Rules {
     #[serde(default, skip_serializing_if = "is_default")]
     pub verbosity: Verbosity,
     pub stop: StopRules,
+    /// A human wants to be told when the session needs them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub notifies: bool,
 }
 
 fn advise() -> Mode {

@@ -196,8 +196,7 @@ settings! {
         unit_time: Period = Period::seconds(3_600);
         /// The time that an agent may print nothing. `none` or `0s`: no limit.
         silence: Period = Period::seconds(600);
-        /// A command that Steadfast runs when a run needs a human or is done, with one line of text as the last
-        /// argument. Empty: the terminal's own notification.
+        /// The old name of `ui.notify`. It applies where `ui.notify` is empty.
         notify: String = String::new(), only UserOnly;
         /// The actions that agents may take without asking: `edit` files and run commands that the host allows, or
         /// everything (`free`; use it only in a container or a virtual machine).
@@ -250,6 +249,10 @@ settings! {
         /// and when the plan gate closes or opens; the same line is not repeated before your next prompt. `detailed`:
         /// every refusal, with its number and its whole reason.
         verbosity: Verbosity = Verbosity::Normal;
+        /// How Steadfast tells you that a session or a run needs you. `terminal`: the bell, and the notification of the
+        /// terminal (OSC 9 and OSC 777). `notify-send`: the desktop. `none`: nothing. Any other text is a shell command
+        /// that gets one line as its last argument. Empty: a run at a terminal notifies there, a session does not.
+        notify: String = String::new(), only UserOnly;
     }
 
     /// The data that Steadfast stores, and for how long.

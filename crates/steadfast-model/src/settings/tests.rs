@@ -76,6 +76,8 @@ fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
             ("ledger.epic", "\"\"".to_owned(), Source::Default),
             ("ledger.task_list_id", "\"\"".to_owned(), Source::Default),
             ("ledger.path", "\"\"".to_owned(), Source::Default),
+            ("ui.verbosity", "\"normal\"".to_owned(), Source::Default),
+            ("ui.notify", "\"\"".to_owned(), Source::Default),
             ("privacy.retain_days", "30".to_owned(), Source::Default),
         ]
     );
@@ -143,14 +145,16 @@ fn what_is_run_and_what_agents_may_do_is_not_a_projects_to_say() {
         arguments: Some(vec!["--theirs".into()]),
         ..RunOptions::default()
     };
-    let options = Options { run, ..Options::default() };
+    let ui = UiOptions { notify: Some("theirs".into()), ..UiOptions::default() };
+    let options = Options { run, ui, ..Options::default() };
     let users: Vec<_> = Settings::KEYS.iter().filter(|key| key.set_by == SetBy::UserOnly).map(|key| key.name).collect();
-    assert_eq!(users, ["drift.refine", "run.notify", "run.permissions", "run.arguments"]);
+    assert_eq!(users, ["drift.refine", "run.notify", "run.permissions", "run.arguments", "ui.notify"]);
     let ignored: Vec<_> = users[1..].iter().map(|key| (*key, Source::Project)).collect();
     let cloned = Settings::default().combine(&options, Source::Project);
     assert_eq!(cloned, Settings { ignored, ..Settings::default() });
     let own = Settings::default().combine(&options, Source::Local);
     assert_eq!((own.run.notify.value.as_str(), own.run.permissions.value), ("theirs", Permissions::Free));
+    assert!(own.rules().notifies && !Settings::default().rules().notifies);
 }
 
 #[test]

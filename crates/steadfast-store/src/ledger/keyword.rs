@@ -33,6 +33,19 @@ pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Stri
     found
 }
 
+/// The stop words that say nothing by themselves. The others are a subject: `npm`, `install`.
+const GRAMMAR: &[&str] = &[
+    "all", "and", "any", "are", "but", "can", "does", "done", "for", "from", "get", "had", "has", "have", "how",
+    "into", "its", "not", "once", "only", "out", "see", "should", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "use", "was", "what", "when", "where", "which", "will", "with", "you",
+];
+
+/// Returns the words of a text that may be a subject, stop words too, in lower case.
+pub(super) fn common_words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| word.len() >= SHORTEST && GRAMMAR.binary_search(&word.as_str()).is_err()).collect()
+}
+
 /// Splits camel case: `parseDuration` is two words, and so is `HTTPServer`.
 fn split_camel_case(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
@@ -87,6 +100,6 @@ mod tests {
 
     #[test]
     fn the_list_is_in_order_or_nothing_is_found_in_it() {
-        assert!(EVERYWHERE.is_sorted());
+        assert!(EVERYWHERE.is_sorted() && GRAMMAR.is_sorted());
     }
 }

@@ -36,7 +36,7 @@ pub use plan::imported_status::REPORTED;
 pub use plan::owner::{Claiming, Taken};
 pub use plan::slice::{SliceError, read_slices_of};
 pub use plan::spec::{Head, Loaded, Loading, PlanRow};
-pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
+pub use recall::{Query, Reason, Recalled, RecalledDecision, RecalledItem};
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
 pub use session::drain::{Drained, JournalCursor};

@@ -7,7 +7,7 @@ use steadfast_model::{Millis, PlanId, SessionId};
 
 use super::database::column::{millis, plan_id};
 use super::error::Fault;
-use super::keyword::keywords;
+use super::keyword::{common_words, keywords};
 use super::learning::{self, Learning, LearningStatus};
 use super::session::step::{self, Key, StepRow, folder};
 use super::{Ledger, LedgerError};
@@ -47,10 +47,8 @@ pub struct Recalled {
 pub enum Reason {
     SameFile,
     SameFolder,
-    /// The number of common keywords, at least one.
+    /// The number of common keywords.
     Keyword(usize),
-    /// An unrelated decision: a decision applies to all later work.
-    KeyDecision,
 }
 
 impl Reason {
@@ -59,7 +57,6 @@ impl Reason {
             Self::SameFile => "same file",
             Self::SameFolder => "same folder",
             Self::Keyword(_) => "keyword",
-            Self::KeyDecision => "key decision",
         }
     }
 
@@ -69,7 +66,6 @@ impl Reason {
             Self::SameFile => (0, Reverse(0)),
             Self::SameFolder => (1, Reverse(0)),
             Self::Keyword(shared) => (2, Reverse(shared)),
-            Self::KeyDecision => (3, Reverse(0)),
         }
     }
 }
@@ -78,12 +74,12 @@ impl Reason {
 pub enum RecalledItem {
     Learning(Learning),
     Step(StepRow),
-    Decision(KeyDecision),
+    Decision(RecalledDecision),
 }
 
 /// A decision of any plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyDecision {
+pub struct RecalledDecision {
     pub plan: PlanId,
     pub what: String,
     pub why: String,
@@ -108,14 +104,19 @@ struct RecallKeys<'a> {
     files: Vec<&'a str>,
     folders: Vec<&'a str>,
     words: Vec<String>,
+    /// The common words of a query that has no others: `npm`. They are no keys of steps.
+    common: Vec<String>,
     limit: usize,
     without: Option<&'a SessionId>,
 }
 
+/// In a query with more keywords than this, one shared keyword is a coincidence.
+const FEW: usize = 3;
+
 /// A step or decision that may be returned.
 enum RecallCandidate {
     Step(i64),
-    Decision(KeyDecision),
+    Decision(RecalledDecision),
 }
 
 impl<'a> RecallKeys<'a> {
@@ -127,7 +128,8 @@ impl<'a> RecallKeys<'a> {
         folders.sort_unstable();
         folders.dedup();
         let words = keywords([query.words.as_str()]);
-        Self { files, folders, words, limit: query.limit, without: query.without.as_ref() }
+        let common = if words.is_empty() { common_words(&query.words) } else { Vec::new() };
+        Self { files, folders, words, common, limit: query.limit, without: query.without.as_ref() }
     }
 
     fn learnings(&self, connection: &Connection) -> Result<Vec<Recalled>, Fault> {
@@ -156,13 +158,26 @@ impl<'a> RecallKeys<'a> {
         } else if learning.files.iter().any(is_in) {
             Some(Reason::SameFolder)
         } else {
-            self.shared(&learning.keywords)
+            self.shared(&learning.keywords).or_else(|| self.shared_common(&learning.text, &learning.why))
         }
     }
 
     fn shared(&self, words: &[String]) -> Option<Reason> {
-        let shared = self.words.iter().filter(|word| words.contains(word)).count();
-        (shared > 0).then_some(Reason::Keyword(shared))
+        self.close_enough(self.words.iter().filter(|word| words.contains(word)).count())
+    }
+
+    fn shared_common(&self, text: &str, why: &str) -> Option<Reason> {
+        if self.common.is_empty() {
+            return None;
+        }
+        let known = common_words(&format!("{text} {why}"));
+        let shared = self.common.iter().filter(|word| known.contains(word)).count();
+        (shared == self.common.len()).then_some(Reason::Keyword(shared))
+    }
+
+    fn close_enough(&self, shared: usize) -> Option<Reason> {
+        let needed = if self.words.len() > FEW { 2 } else { 1 };
+        (shared >= needed).then_some(Reason::Keyword(shared))
     }
 
     fn steps_and_decisions(&self, connection: &Connection) -> Result<Vec<Recalled>, Fault> {
@@ -205,10 +220,14 @@ impl<'a> RecallKeys<'a> {
             for (at, number) in self.with_key(connection, Key::Word, word)? {
                 match &mut found.entry(number).or_insert((Reason::Keyword(0), at)).0 {
                     Reason::Keyword(shared) => *shared += 1,
-                    Reason::SameFile | Reason::SameFolder | Reason::KeyDecision => {}
+                    Reason::SameFile | Reason::SameFolder => {}
                 }
             }
         }
+        found.retain(|_, (reason, _)| match reason {
+            Reason::Keyword(shared) => self.close_enough(*shared).is_some(),
+            Reason::SameFile | Reason::SameFolder => true,
+        });
         let mut steps: Vec<_> =
             found.into_iter().map(|(number, (reason, at))| (reason, at, RecallCandidate::Step(number))).collect();
         // A map has no order. Among steps of the same time, the later line is the newer one.
@@ -225,20 +244,36 @@ impl<'a> RecallKeys<'a> {
 
     fn decisions(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, RecallCandidate)>, Fault> {
         let sql = "SELECT plan, what, why, at FROM decision ORDER BY at DESC, number DESC LIMIT ?1";
-        connection.rows(sql, [i64::try_from(DECISIONS).unwrap_or(i64::MAX)], |row| {
-            let decision =
-                KeyDecision { plan: plan_id(row, 0)?, what: row.get(1)?, why: row.get(2)?, at: millis(row, 3)? };
-            Ok((self.reason_of_decision(&decision), decision.at, RecallCandidate::Decision(decision)))
-        })
+        let decisions: Vec<RecalledDecision> =
+            connection.rows(sql, [i64::try_from(DECISIONS).unwrap_or(i64::MAX)], |row| {
+                Ok(RecalledDecision {
+                    plan: plan_id(row, 0)?,
+                    what: row.get(1)?,
+                    why: row.get(2)?,
+                    at: millis(row, 3)?,
+                })
+            })?;
+        let related = decisions.into_iter().filter_map(|decision| {
+            Some((self.reason_of_decision(&decision)?, decision.at, RecallCandidate::Decision(decision)))
+        });
+        Ok(related.collect())
     }
 
-    fn reason_of_decision(&self, decision: &KeyDecision) -> Reason {
-        let names = |path: &&str| [&decision.what, &decision.why].into_iter().any(|text| text.contains(*path));
-        if self.files.iter().any(names) {
-            return Reason::SameFile;
+    fn reason_of_decision(&self, RecalledDecision { what, why, .. }: &RecalledDecision) -> Option<Reason> {
+        if self.files.iter().any(|path| names(what, path) || names(why, path)) {
+            return Some(Reason::SameFile);
         }
-        self.shared(&keywords([decision.what.as_str(), decision.why.as_str()])).unwrap_or(Reason::KeyDecision)
+        self.shared(&keywords([what.as_str(), why.as_str()])).or_else(|| self.shared_common(what, why))
     }
+}
+
+/// Returns whether a text has a path as a whole: `auth.rs` is not in `src/oauth.rs`.
+fn names(text: &str, path: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-');
+    text.match_indices(path).any(|(at, _)| {
+        let (before, behind) = (text[..at].chars().next_back(), text[at + path.len()..].chars().next());
+        !path.is_empty() && !before.is_some_and(|c| is_part(c) || c == '.') && !behind.is_some_and(is_part)
+    })
 }
 
 impl RecalledItem {

@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
 
+use steadfast_engine::turn::{TurnFinding, TurnWatch};
 use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer, target};
-use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
+use steadfast_model::{Millis, PolicyName, Rules, ToolCall, Verdict, fnv};
 
 use super::{Fold, ReplayedEvent};
 
@@ -11,6 +12,7 @@ pub enum SessionReport {
     Read {
         actions: Vec<u64>,
         said: Vec<PolicyRemark>,
+        turns: Vec<FoundTurn>,
         damaged: u64,
     },
     /// The reason why the file was not read.
@@ -27,6 +29,15 @@ pub struct PolicyRemark {
     /// The action that the verdict is about.
     pub action: Option<u64>,
     pub example: Option<PolicyExample>,
+}
+
+/// A finding about a turn, with an id that is the same in a copy of the session.
+#[derive(Clone, Debug)]
+pub struct FoundTurn {
+    pub id: u64,
+    pub file: PathBuf,
+    pub session: String,
+    pub finding: TurnFinding,
 }
 
 #[derive(Clone, Debug)]
@@ -53,8 +64,19 @@ impl SessionReport {
             });
         };
         let mut fold = Fold::new(events, rules.clone());
-        let (mut actions, mut said) = (Vec::new(), Vec::new());
-        for judged in &mut fold {
+        let (mut actions, mut said, mut turns) = (Vec::new(), Vec::new(), Vec::new());
+        let mut watch = TurnWatch::default();
+        while let Some(judged) = fold.next() {
+            let denied = judged.opinions().iter().any(|opinion| {
+                opinion.policy == PolicyName::Constraint && matches!(opinion.verdict, Verdict::Deny { .. })
+            });
+            let finding = fold.state().and_then(|state| watch.add(&judged.event, state, denied));
+            turns.extend(finding.map(|finding| FoundTurn {
+                id: id_of(&finding),
+                file: file.to_owned(),
+                session: judged.event.session.to_string(),
+                finding,
+            }));
             let action = judged.call().map(|call| name(&judged, call, actions.len()));
             actions.extend(action.filter(|_| judged.action().is_some()));
             for opinion in judged.opinions() {
@@ -81,7 +103,15 @@ impl SessionReport {
                 });
             }
         }
-        Self::Read { actions, said, damaged: fold.damaged() }
+        Self::Read { actions, said, turns, damaged: fold.damaged() }
+    }
+}
+
+fn id_of(finding: &TurnFinding) -> u64 {
+    let TurnFinding { kind, at, quoted, call, .. } = finding;
+    match call {
+        Some(call) => fnv([kind.as_str().as_bytes(), call.as_str().as_bytes()]),
+        None => fnv([kind.as_str().as_bytes(), &at.0.to_le_bytes(), quoted.as_bytes()]),
     }
 }
 

@@ -26,7 +26,6 @@ impl TaskList {
         let is_near = |recalled: &Recalled| match recalled.reason {
             Reason::SameFile | Reason::SameFolder => true,
             Reason::Keyword(shared) => shared >= WORDS,
-            Reason::KeyDecision => false,
         };
         let (learnings, others): (Vec<Recalled>, Vec<Recalled>) = found
             .into_iter()

@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use steadfast_hook::is_gone;
 use steadfast_model::{
     Action, Answer, BindingChange, Change, Entry, EventKind, Fact, Facts, Millis, Opening, OwnerEnd, PlanId, PlanView,
     Release, Ruling, State, Status, Task, ToolCall,
@@ -8,6 +9,7 @@ use steadfast_store::{SessionFiles, read_lines};
 use steadfast_text::{printable, truncate};
 
 use crate::history::History;
+use crate::liveness::Liveness;
 use crate::task_list::word;
 
 /// A refusal, or a note in its place, with the known context.
@@ -67,6 +69,10 @@ impl Explanation {
         let facts: Facts = line.facts.clone().and_then(|facts| serde_json::from_value(facts).ok()).unwrap_or_default();
         let files = SessionFiles::of(&history.repository.place, &line.session);
         let (journal, mut since) = read_journal(&files, line.sequence);
+        if since.ended.is_none() && is_gone(&files) {
+            let at = files.peek().map_or(line.at, |state| state.last_at);
+            since.ended = Some(OwnerEnd { reason: Liveness::KILLED.to_owned(), at });
+        }
         let mut plan = None;
         if let (Some(ledger), Fact::Known(Some(then))) = (&history.ledger, &facts.plan) {
             plan = ledger.plan_view(&then.worktree).ok().flatten();

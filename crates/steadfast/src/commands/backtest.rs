@@ -19,7 +19,8 @@ mod summary;
 
 /// Replay many past sessions, and count the verdicts.
 ///
-/// Counts the verdicts of each policy, with examples. Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
+/// Counts the turns that ended with an offer to go on while work was open, claims that tests pass in turns without a test
+/// run, and calls that did what the human had forbidden; then the verdicts of each policy. Shows examples. Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
 /// gate has no verdicts here, because the tasks of a past session are not known. Counts a call once if several
 /// transcripts contain it, as after a resume or a fork.
 #[derive(Debug, Args)]
@@ -27,11 +28,12 @@ pub(super) struct Backtest {
     /// Transcripts, or folders of transcripts. [default: those of this repository]
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Number of examples to show for each policy.
+    /// Number of examples to show for each policy and each kind of turn.
     #[arg(long, value_name = "N", default_value_t = 5)]
     examples: usize,
     /// Print JSON with stable keys: `{sessions, unread, actions, damaged, policies: [{policy, said, per_1000, verdicts,
-    /// on, examples: [{file, session, at, tool, target, verdict, reason}]}]}`.
+    /// on, examples: [{file, session, at, tool, target, verdict, reason}]}], turns: [{kind, found, examples: [{file,
+    /// session, at, turn, quoted, act}]}]}`; `kind` is stopped_early, untested_claim, forbidden or outside_scope.
     #[arg(long)]
     json: bool,
     /// Write the result to a self-contained HTML page as well.

@@ -1,8 +1,10 @@
 use clap::Args;
+use steadfast_hook::is_gone;
 use steadfast_model::{EventKind, Millis, SessionId, State};
-use steadfast_store::SessionFiles;
+use steadfast_store::{SessionFiles, add_waiting, remove_waiting};
 use steadfast_text::{count, parse_span};
 
+use super::goal::failed;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
@@ -10,7 +12,8 @@ use crate::output::tell;
 
 /// Switch the rules off in the running sessions.
 ///
-/// Steadfast still records events, but refuses nothing. `steadfast pause --end` switches the rules on again.
+/// Steadfast still records events, but refuses nothing. `steadfast pause --end` switches the rules on again. Without a
+/// running session, this applies to the next one that starts or continues in this checkout.
 #[derive(Debug, Args)]
 pub(super) struct Off {
     #[command(flatten)]
@@ -19,7 +22,8 @@ pub(super) struct Off {
 
 /// Pause the rules in the running sessions.
 ///
-/// Steadfast still records events, but refuses nothing.
+/// Steadfast still records events, but refuses nothing. Without a running session, this applies to the next one that
+/// starts or continues in this checkout; the time counts from now.
 #[derive(Debug, Args)]
 pub(super) struct Pause {
     /// Length of the pause: `90s`, `10m`, `2h`.
@@ -47,7 +51,7 @@ impl Off {
         let paused = self.which.pause(Some(Millis(i64::MAX)))?;
         tell!(
             "Steadfast is off for {}: it records events and refuses nothing. `steadfast pause --end` switches it on again.",
-            count(paused, "session")
+            whom(paused)
         )?;
         Ok(())
     }
@@ -57,21 +61,18 @@ impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
             let paused = self.which.pause(None)?;
-            tell!("Steadfast is on again for {}.", count(paused, "session"))?;
+            tell!("Steadfast is on again for {}.", whom(paused))?;
             return Ok(());
         }
         let until = Millis(environment::now().0.saturating_add(self.duration));
         let paused = self.which.pause(Some(until))?;
-        tell!(
-            "Steadfast is paused for {} until {until}: it records events and refuses nothing.",
-            count(paused, "session")
-        )?;
+        tell!("Steadfast is paused for {} until {until}: it records events and refuses nothing.", whom(paused))?;
         Ok(())
     }
 }
 
 impl Which {
-    /// Records the pause in each session, and returns the number of sessions.
+    /// Records the pause in each session, and returns the number of sessions. 0: the next one gets it.
     fn pause(&self, until: Option<Millis>) -> Result<usize, CommandError> {
         let repository = here::repository()?;
         let now = environment::now();
@@ -80,20 +81,42 @@ impl Which {
             Some(id) => state.session == *id,
             None => state.ended.is_none() && now.since(state.last_at) < SILENCE_MS,
         };
-        let states: Vec<State> =
-            SessionFiles::all(&repository.place).iter().filter_map(SessionFiles::peek).filter(is_selected).collect();
+        let files = SessionFiles::all(&repository.place).into_iter();
+        let states: Vec<State> = files
+            .filter(|files| wanted.is_some() || !is_gone(files))
+            .filter_map(|files| files.peek())
+            .filter(is_selected)
+            .collect();
+        // An end also ends what waits: the next session begins without it.
+        let removed = if wanted.is_none() {
+            remove_waiting(&repository.place, |command| matches!(command, EventKind::Paused { .. })).map_err(failed)?
+        } else {
+            0
+        };
         if states.is_empty() {
-            let said = match &wanted {
-                Some(id) => CommandError::failure(format!("there is no session `{id}` here")),
-                None => CommandError::failure("no session is running here"),
+            return match (&wanted, until) {
+                (Some(id), _) => Err(nowhere(&format!("there is no session `{id}` here"))),
+                (None, None) if removed == 0 => Err(nowhere("no session is running here, and none is to be paused")),
+                (None, None) => Ok(0),
+                (None, Some(_)) => {
+                    add_waiting(&repository.place, EventKind::Paused { until }).map_err(failed)?;
+                    Ok(0)
+                }
             };
-            return Err(said.hint("`steadfast status` lists the sessions of this repository"));
         }
         for state in &states {
             here::tell_session(&repository, state, EventKind::Paused { until })?;
         }
         Ok(states.len())
     }
+}
+
+fn nowhere(what: &str) -> CommandError {
+    CommandError::failure(what).hint("`steadfast status` lists the sessions of this repository")
+}
+
+fn whom(sessions: usize) -> String {
+    if sessions == 0 { "the next session here".to_owned() } else { count(sessions, "session") }
 }
 
 /// Milliseconds of `90s`, `10m`, `2h`.

@@ -1,6 +1,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_store::ledger::Query;
+use steadfast_text::printable;
 
 use crate::environment;
 use crate::error::CommandError;
@@ -20,8 +21,8 @@ pub(super) struct Recall {
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
     /// Print JSON with stable keys: `{recalled: [{what, reason, text, why, files: [path], at, session, id, kind,
-    /// status, confidence, score}]}`; `what` is learning, step or decision; `reason` is same file, same folder, keyword
-    /// or key decision. A missing value is null.
+    /// status, confidence, score}]}`; `what` is learning, step or decision; `reason` is same file, same folder or
+    /// keyword. A missing value is null.
     #[arg(long)]
     json: bool,
 }
@@ -42,9 +43,16 @@ impl Recall {
             return tell!("{}", json!({ "recalled": found }));
         }
         if found.is_empty() {
-            note!("no related learnings, steps or decisions");
+            note!("nothing found: no learning, step or decision is about {}", subject(&query));
         }
         let now = environment::now();
         found.iter().try_for_each(|recalled| tell!("{}", recalled::line(recalled, now)))
     }
+}
+
+/// The words and files of a query.
+fn subject(query: &Query) -> String {
+    let words = Some(query.words.as_str()).filter(|words| !words.trim().is_empty());
+    let subjects = words.into_iter().chain(query.files.iter().map(String::as_str));
+    subjects.map(|subject| format!("`{}`", printable(subject))).collect::<Vec<_>>().join(" or ")
 }

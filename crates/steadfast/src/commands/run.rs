@@ -2,7 +2,6 @@
 
 mod console;
 mod display;
-mod notice;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
 use steadfast_runner::run::{RunOutcome, Until};
 use steadfast_runner::source::{RunSource, report_to_tracker};
+use steadfast_text::and_more;
 use steadfast_work::{Repository, spec_file};
 
 use crate::error::CommandError;
@@ -101,7 +101,7 @@ impl Run {
                 overridden: self.overridden.clone(),
                 from_head: self.from_head,
             };
-            return in_terminal(&repository, &settings.run, |stop, console| {
+            return in_terminal(&repository, |stop, console| {
                 loop_run::begin(&repository, &settings, what, words, &wishes, stop, console)
             });
         }
@@ -137,11 +137,27 @@ fn words(what: &Path) -> Option<&str> {
 /// Continues a run that was paused or has lost its process.
 pub(super) fn resume(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
     lifecycle::refuse_if_running(&row)?;
+    if let Some(error) = until_unblocked(repository, &row)? {
+        return Err(error);
+    }
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
     let row = lifecycle::take_over(repository, &row, host, flags.changed(row.limits))?;
     go(repository, &settings, row, &ready)
+}
+
+/// The error if each unit that is left is blocked, or depends on one that is.
+fn until_unblocked(repository: &Repository, row: &RunRow) -> Result<Option<CommandError>, CommandError> {
+    let ledger = repository.ledger()?;
+    let (units, tasks) = (ledger.units(&row.id)?, ledger.tasks(&row.plan)?);
+    let stuck = lifecycle::stuck(&units, &tasks);
+    let Some(first) = stuck.first() else { return Ok(None) };
+    let are = if stuck.len() == 1 { "is" } else { "are" };
+    let named = and_more(stuck.iter().map(|task| task.as_str()), 5);
+    Ok(Some(CommandError::needs_human(format!(
+        "nothing to resume until {named} {are} unblocked: `steadfast task unblock {first}`"
+    ))))
 }
 
 /// Ends a run, and keeps its branch with the finished work.
@@ -152,8 +168,7 @@ pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), Comma
 
 /// Continues a loop that runs without a session.
 pub(super) fn resume_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
-    let settings = repository.config.load()?.run;
-    in_terminal(repository, &settings, |stop, console| {
+    in_terminal(repository, |stop, console| {
         loop_run::go_on(repository, looped, flags.host, |limits| flags.changed(limits), stop, console)
     })
 }
@@ -168,12 +183,11 @@ pub(super) fn give_up_loop(repository: &Repository, looped: &Loop) -> Result<(),
 /// Works on a loop, shows its progress in the terminal, and prints its card.
 fn in_terminal(
     repository: &Repository,
-    settings: &RunSettings,
     work: impl FnOnce(&Arc<AtomicBool>, &Terminal<'_>) -> Result<Option<Passed>, steadfast_runner::RunError>,
 ) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
-    let terminal = Terminal::new(&repository.place, settings);
+    let terminal = Terminal::new(&repository.place);
     let passed = work(&stop, &terminal);
     terminal.written()?;
     match passed? {
@@ -185,7 +199,7 @@ fn in_terminal(
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
-    let mut display = Display::new(&row, &repository.place, settings, Until::End);
+    let mut display = Display::new(&row, &repository.place, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
     let messages = report_to_tracker(&repository.place, &row);

@@ -110,9 +110,109 @@ fn what_is_not_understood_is_said() {
 #[test]
 fn without_a_session_there_is_no_goal() {
     let sandbox = Sandbox::new();
-    let (code, said) = sandbox.fails(&["goal", "show"]);
-    assert_eq!(code, 1);
-    assert!(said.contains("no session is running here"), "{said}");
+    let output = sandbox.run(&["goal", "show"]);
+    assert!(output.status.success() && output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no session has run here"), "{output:?}");
+    assert_eq!(sandbox.goal()["session"], json!(null));
+    assert!(sandbox.fails(&["goal", "clear"]).1.contains("nothing waits for the next one"));
+    assert!(sandbox.fails(&["pause", "--end"]).1.contains("no session is running here"));
+}
+
+impl Sandbox {
+    fn begins(&self, session: &str, source: &str) {
+        self.hook("SessionStart", session, json!({"source": source}));
+    }
+
+    fn state_of(&self, session: &str) -> Value {
+        serde_json::from_str(&self.ok(&["goal", "show", "--session", session, "--json"])).unwrap()
+    }
+}
+
+#[test]
+fn what_is_said_before_a_session_waits_for_the_next_one_and_it_takes_it_once() {
+    let sandbox = Sandbox::new();
+    assert_eq!(
+        sandbox.ok(&["goal", "set", "Mend src/auth.rs"]),
+        "the next session here: goal: Mend src/auth.rs (scope: src/auth.rs); forbidden: nothing\n"
+    );
+    sandbox.ok(&["goal", "forbid", "don't commit"]);
+    let both = "the next session here: goal: Mend src/auth.rs (scope: src/auth.rs); forbidden: 1 commit \
+                (\"don't commit\"), 2 push (\"push\")\n";
+    assert_eq!(sandbox.ok(&["goal", "forbid", "push"]), both);
+    assert_eq!(sandbox.ok(&["goal", "show"]), both);
+    sandbox.ok(&["goal", "allow", "2"]);
+    assert!(sandbox.fails(&["goal", "allow", "7"]).1.contains("the next session has no constraint 7"));
+    assert_eq!(sandbox.goal()["waiting"]["constraints"][0]["kind"], "commit");
+    assert_eq!(sandbox.as_agent("s-0", &["goal", "forbid", "push"]).status.code(), Some(2), "a human only");
+
+    sandbox.begins(SESSION, "startup");
+    sandbox.begins("s-2", "startup");
+    let goal = sandbox.state_of(SESSION);
+    assert_eq!([&goal["goal"], &goal["constraints"][0]["kind"]], [&json!("Mend src/auth.rs"), &json!("commit")]);
+    assert_eq!(goal["constraints"].as_array().unwrap().len(), 1, "{goal}");
+    assert_eq!(goal["waiting"], json!(null));
+    let call = json!({"tool_name": "Bash", "tool_use_id": "c", "tool_input": {"command": "git commit -m x"}});
+    assert!(is_denied(&sandbox.hook("PreToolUse", SESSION, call)));
+    assert_eq!(sandbox.state_of("s-2")["goal"], "", "the second one gets nothing");
+}
+
+#[test]
+fn a_session_that_is_resumed_takes_what_waits_and_a_compaction_or_a_subagent_does_not() {
+    let sandbox = Sandbox::new();
+    sandbox.begins(SESSION, "startup");
+    sandbox.prompted("Look around.");
+    sandbox.hook("SessionEnd", SESSION, json!({"reason": "other"}));
+    sandbox.ok(&["goal", "forbid", "push"]);
+    sandbox.hook("SessionStart", SESSION, json!({"source": "compact"}));
+    sandbox.hook("SessionStart", SESSION, json!({"source": "startup", "agent_id": "a-1", "agent_type": "Explore"}));
+    assert_eq!(sandbox.goal()["waiting"]["constraints"][0]["kind"], "push");
+    sandbox.begins(SESSION, "resume");
+    let goal = sandbox.state_of(SESSION);
+    assert_eq!([&goal["constraints"][0]["kind"], &goal["waiting"]], [&json!("push"), &json!(null)]);
+}
+
+#[test]
+fn an_agent_of_a_run_leaves_it_for_the_human() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["goal", "forbid", "push"]);
+    let payload =
+        json!({"session_id": "s-run", "cwd": sandbox.root(), "hook_event_name": "SessionStart", "source": "startup"});
+    let mut command = sandbox.command();
+    command.env("STEADFAST_RUN_SPENT", sandbox.root().join("spent"));
+    command.args(["hook", "--host", "claude", "--via", "local", "SessionStart"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.to_string().as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(sandbox.goal()["waiting"]["constraints"][0]["kind"], "push");
+}
+
+#[test]
+fn what_waits_can_be_removed_and_a_pause_waits_too() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["goal", "forbid", "push"]);
+    assert_eq!(sandbox.ok(&["goal", "clear"]), "nothing waits for the next session\n");
+    let off = sandbox.ok(&["off"]);
+    assert!(off.starts_with("Steadfast is off for the next session here: "), "{off}");
+    assert!(sandbox.ok(&["goal", "show"]).contains("; Steadfast is off"));
+    assert_eq!(sandbox.ok(&["pause", "--end"]), "Steadfast is on again for the next session here.\n");
+    assert_eq!(sandbox.goal()["waiting"], json!(null));
+    sandbox.ok(&["off"]);
+    sandbox.begins(SESSION, "startup");
+    sandbox.prompted("Don't commit.");
+    assert!(!is_denied(&sandbox.shell_tool("git commit -m x")), "it is off");
+    assert!(sandbox.ok(&["status"]).contains("Steadfast is off"));
+}
+
+#[test]
+fn a_session_whose_files_are_gone_is_shown_from_the_ledger() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("Fix the login in src/auth. Don't commit.");
+    sandbox.hook("SessionEnd", SESSION, json!({"reason": "other"}));
+    sandbox.ok(&["status"]);
+    std::fs::remove_dir_all(sandbox.session(SESSION).dir()).unwrap();
+    let shown = sandbox.ok(&["goal", "show"]);
+    assert!(shown.contains("session s-1: goal: Fix the login in src/auth") && shown.contains("1 commit"), "{shown}");
 }
 
 #[test]
@@ -124,8 +224,10 @@ fn the_goal_of_the_last_session_is_shown_when_none_is_running() {
     let (shown, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && shown.contains("Fix the login in src/auth"), "{shown}{said}");
     assert!(said.contains("session s-1 has ended"), "{said}");
-    // What is over is not changed.
-    assert!(sandbox.fails(&["goal", "set", "Something else"]).1.contains("no session is running here"));
+    // What is over is not changed: the next session gets it.
+    let next = sandbox.ok(&["goal", "set", "Something else"]);
+    assert_eq!(next, "the next session here: goal: Something else; forbidden: nothing\n");
+    assert_eq!(sandbox.goal()["session"], SESSION);
 }
 
 #[test]

@@ -252,8 +252,7 @@ fn what_was_done_learned_and_decided_is_recalled_with_its_reason() {
         "learned: Tokens live an hour (discovery, open; same folder)\n\
          done: edit src/auth/token.rs, 3 days ago (same file)\n\
          done: edit src/auth/cookie.rs, 3 days ago (same folder)\n\
-         done: bash `cargo test login`, 3 days ago (keyword)\n\
-         decided: Keep the cookie: old browsers, just now (key decision)\n"
+         done: bash `cargo test login`, 3 days ago (keyword)\n"
     );
     let mut found = parsed(&sandbox.ok(&["recall", "cookie", "--json"]));
     for recalled in found["recalled"].as_array_mut().unwrap() {
@@ -297,7 +296,30 @@ fn a_path_is_meant_from_where_one_is() {
         "done: edit src/auth/token.rs, 3 days ago (same folder)\n"
     );
     let none = sandbox.run(&["recall", "--file", "/elsewhere/token.rs"]);
-    assert_eq!((none.stdout, none.stderr), (Vec::new(), b"no related learnings, steps or decisions\n".to_vec()));
+    assert_eq!(none.stdout, b"");
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert_eq!(said, "nothing found: no learning, step or decision is about `/elsewhere/token.rs`\n");
+}
+
+#[test]
+fn nothing_found_is_said_and_an_unrelated_decision_is_not_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.ok(&["decide", "Codes have 6 digits", "--why", "people type them on a phone"]);
+    sandbox.ok(&["decide", "Install with npm ci", "--why", "the lock file decides"]);
+    let about = |words: &[&str]| {
+        let output = sandbox.run(&[&["recall"], words].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(about(&["npm"]).starts_with("decided: Install with npm ci: the lock file decides, "));
+    assert!(about(&["digits"]).starts_with("decided: Codes have 6 digits: "));
+    for words in
+        [&["cargo"][..], &["theme"], &["npm", "cache"], &["git"], &["digit", "recognition", "model", "training"]]
+    {
+        let subject = words.join(" ");
+        assert_eq!(about(words), format!("nothing found: no learning, step or decision is about `{subject}`\n"));
+    }
 }
 
 #[test]

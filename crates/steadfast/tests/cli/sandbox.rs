@@ -194,6 +194,23 @@ impl Sandbox {
         (child.wait().unwrap().code().unwrap(), self.without_paths(&seen).replace('\r', ""))
     }
 
+    /// What a command shows at a terminal of this size, with its escape sequences.
+    pub(crate) fn on_screen(&self, arguments: &str, size: (u16, u16)) -> String {
+        self.paged(arguments, size, "cat")
+    }
+
+    /// The same with a pager.
+    pub(crate) fn paged(&self, arguments: &str, (columns, rows): (u16, u16), pager: &str) -> String {
+        let call = format!("stty cols {columns} rows {rows}; '{}' {arguments}", self.binary().display());
+        let bare = self.command();
+        let mut command = Command::new("script");
+        command.env_clear().envs(bare.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("TERM", "xterm-256color").env("SHELL", "/bin/sh").env("PAGER", pager);
+        command.args(["--quiet", "--return", "--command", &call, "/dev/null"]).current_dir(self.root());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        self.without_paths(&output.stdout).replace('\r', "")
+    }
+
     /// What was said, without the paths of this sandbox.
     pub(crate) fn without_paths(&self, bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).replace(&self.dir.path().display().to_string(), "")

@@ -113,16 +113,121 @@ fn the_numbers_have_the_keys_they_promise() {
         "cache_read_tokens": 0,
         "cache_write_tokens": 0,
         "output_tokens": 40,
+        "began_at": 1_772_359_200_000_i64,
+        "ended_at": 1_772_359_205_000_i64,
+        "cost_usd": 0.0,
+        "unpriced": ["unknown model"],
+        "models": [{"model": "unknown model", "input_tokens": 6, "cache_read_tokens": 0, "cache_write_tokens": 0,
+            "output_tokens": 40, "cost_usd": null}],
     });
     assert_eq!(numbers, expected);
-    insta::assert_snapshot!(sandbox.ok(&["transcript", "stats", "a.jsonl"]), @r"
+    insta::assert_snapshot!(sandbox.ok(&["transcript", "stats", "a.jsonl"]), @r#"
     a.jsonl
-      host       claude, 7 records, 1 damaged
+      host       claude
+      records    7, 1 damaged
+      time       2026-03-01 10:00 UTC to 2026-03-01 10:00 UTC (5 s)
       human      1 prompt, 0 interrupts, 0 compactions
       calls      2, and 0 by subagents
       tools      Bash 2
       tokens     6 in, 0 from the cache, 0 into it, 40 out
-    ");
+      cost       unknown: no price for unknown model
+    "#);
+}
+
+/// The same session, with these models for its messages and this many tokens of output in each.
+fn priced(models: &[&str], output: u64) -> String {
+    let mut number = 0;
+    let rows = session("/repo", &vec!["ls"; models.len()]);
+    let rows = rows.lines().map(|row| {
+        let mut row: Value = serde_json::from_str(row).unwrap();
+        if row["message"]["usage"].is_object() {
+            row["message"]["model"] = models[number].into();
+            row["message"]["usage"]["output_tokens"] = output.into();
+            number += 1;
+        }
+        format!("{row}\n")
+    });
+    rows.collect()
+}
+
+#[test]
+fn sessions_have_a_total_with_their_cost_and_a_copied_message_costs_once() {
+    let sandbox = Sandbox::bare();
+    let write = |name: &str, text: String| fs::write(sandbox.root().join(name), text).unwrap();
+    write("a.jsonl", priced(&["claude-opus-5", "nobodys-model"], 100_000));
+    write("b.jsonl", priced(&["claude-opus-5", "claude-opus-5", "claude-haiku-5-5"], 100_000));
+    fs::create_dir_all(sandbox.root().join("b/subagents")).unwrap();
+    write("b/subagents/agent-x.jsonl", priced(&["claude-opus-5"], 40_000).replace("\"m-0\"", "\"other\""));
+    insta::assert_snapshot!(sandbox.ok(&["transcript", "stats", "a.jsonl", "b.jsonl"]), @r#"
+    a.jsonl
+      host       claude
+      records    6
+      time       2026-03-01 10:00 UTC to 2026-03-01 10:00 UTC (5 s)
+      human      1 prompt, 0 interrupts, 0 compactions
+      calls      2, and 0 by subagents
+      tools      Bash 2
+      tokens     6 in, 0 from the cache, 0 into it, 200,000 out
+      cost       $2.50 at list prices; no price for nobodys-model
+                 claude-opus-5: 3 in, 0 from the cache, 0 into it, 100,000 out, $2.50
+                 nobodys-model: 3 in, 0 from the cache, 0 into it, 100,000 out, no price
+    b.jsonl
+      host       claude
+      records    8
+      time       2026-03-01 10:00 UTC to 2026-03-01 10:00 UTC (7 s)
+      human      1 prompt, 0 interrupts, 0 compactions
+      calls      3, and 0 by subagents
+      tools      Bash 3
+      tokens     9 in, 0 from the cache, 0 into it, 300,000 out
+      cost       $5.05 at list prices
+                 claude-opus-5: 6 in, 0 from the cache, 0 into it, 200,000 out, $5.00
+                 claude-haiku-5-5: 3 in, 0 from the cache, 0 into it, 100,000 out, $0.05
+    total of 2 sessions, and 1 file of subagents
+      hosts      claude 2
+      records    14
+      time       2026-03-01 10:00 UTC to 2026-03-01 10:00 UTC (7 s)
+      human      2 prompts, 0 interrupts, 0 compactions
+      calls      5, and 1 by subagents
+      tools      Bash 5
+      tokens     12 in, 0 from the cache, 0 into it, 340,000 out
+      cost       $3.55 at list prices; no price for nobodys-model
+                 claude-opus-5: 6 in, 0 from the cache, 0 into it, 140,000 out, $3.50
+                 claude-haiku-5-5: 3 in, 0 from the cache, 0 into it, 100,000 out, $0.05
+                 nobodys-model: 3 in, 0 from the cache, 0 into it, 100,000 out, no price
+    "#);
+    let total = sandbox.ok(&["transcript", "stats", "a.jsonl", "b.jsonl", "--total", "--json"]);
+    let total: Value = serde_json::from_str(&total).unwrap();
+    assert_eq!(
+        [&total["sessions"], &total["subagent_files"], &total["unpriced"], &total["tool_calls"]],
+        [&json!(2), &json!(1), &json!(["nobodys-model"]), &json!(5)]
+    );
+    // Message 0 is in both files; message 1 has another model in each, and its first one counts.
+    assert_eq!(total["cost_usd"], json!(3.55003));
+}
+
+#[test]
+fn what_a_hook_refused_is_refused_and_a_refused_stop_is_shown() {
+    let sandbox = Sandbox::bare();
+    let denied = "PreToolUse:Bash hook error: The human said: \\\"don't commit\\\". `git commit` is not run.";
+    let rows = session("/repo", &["git commit -m false"]).replace("\"Exit code 1\"", &format!("\"{denied}\""));
+    let stop = json!({"type": "attachment", "sessionId": "s-1", "cwd": "/repo", "timestamp": "2026-03-01T10:00:09.000Z",
+        "attachment": {"type": "hook_blocking_error", "hookName": "Stop", "hookEvent": "Stop", "blockingError":
+            {"blockingError": "2 of 2 tasks are open.", "command": "/usr/bin/steadfast hook --host claude Stop"}}});
+    let feedback = json!({"type": "attachment", "sessionId": "s-1", "cwd": "/repo", "timestamp": "2026-03-01T10:00:12.000Z",
+        "attachment": {"type": "hook_additional_context", "hookEvent": "Stop", "content": ["1 of 2 tasks is open."]}});
+    fs::write(sandbox.root().join("a.jsonl"), format!("{rows}{stop}\n{feedback}\n")).unwrap();
+    insta::assert_snapshot!(sandbox.ok(&["transcript", "show", "a.jsonl"]), @r#"
+    session s-1
+    2026-03-01, UTC
+    10:00:00  human       Fix the Auth bug.
+    10:00:01  Bash        git commit -m false                                                    refused
+                          The human said: "don't commit". `git commit` is not run.
+    10:00:03  agent       Fixed.
+    10:00:09  host        Steadfast refuses the stop: 2 of 2 tasks are open.
+    10:00:12  host        a hook refuses the stop: 1 of 2 tasks is open.
+    "#);
+    let json = sandbox.ok(&["transcript", "show", "a.jsonl", "--json"]);
+    let calls: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(calls[1]["result"], "refused");
 }
 
 #[test]

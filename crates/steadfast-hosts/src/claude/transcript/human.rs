@@ -38,6 +38,14 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 const REFUSED: &str = "The user doesn't want to";
 const REFUSED_WITH: &str = "the user said:";
 
+/// Follows the name of the hook that refused a call, as in `PreToolUse:Bash hook error: REASON`.
+const HOOK_ERROR: &str = " hook error: ";
+const HOOK: &str = "PreToolUse:";
+
+/// The result of a call that a permission rule refused: `Permission to use Bash with command … has been denied.`
+const PERMISSION: &str = "Permission to use ";
+const DENIED: &str = " has been denied";
+
 /// The speaker of a `user` row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Speaker<'s> {
@@ -118,11 +126,27 @@ pub(super) fn refusal(error: Cow<'_, str>) -> CallEnd<'_> {
     if error.trim_start().starts_with(INTERRUPTED) {
         return CallEnd::Interrupted;
     }
+    if let Some(reason) = denial(&error) {
+        return CallEnd::Denied(Cow::Owned(reason));
+    }
     if !error.starts_with(REFUSED) {
         return CallEnd::Failed(error);
     }
     let reason = error.find(REFUSED_WITH).map(|at| error[at + REFUSED_WITH.len()..].trim().to_owned());
     CallEnd::Refused(Cow::Owned(reason.unwrap_or_default()))
+}
+
+/// Returns the reason of a hook or a permission rule that refused a call. Some versions put the hook's command in brackets
+/// before the reason.
+fn denial(error: &str) -> Option<String> {
+    if let Some((name, reason)) = error.split_once(HOOK_ERROR)
+        && name.starts_with(HOOK)
+        && !name.contains(char::is_whitespace)
+    {
+        let reason = reason.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map_or(reason, |(_, rest)| rest);
+        return Some(reason.trim().to_owned());
+    }
+    (error.starts_with(PERMISSION) && error.contains(DENIED)).then(|| error.trim().to_owned())
 }
 
 fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
@@ -182,5 +206,26 @@ mod tests {
         let silent = "The user doesn't want to take this action right now. STOP what you are doing and wait";
         assert_eq!(refusal(silent.into()), CallEnd::Refused("".into()));
         assert_eq!(refusal("Exit code 1".into()), CallEnd::Failed("Exit code 1".into()));
+    }
+
+    #[test]
+    fn a_call_that_a_hook_or_a_rule_refused_did_not_fail() {
+        let denied = |error: &'static str| match refusal(error.into()) {
+            CallEnd::Denied(reason) => Some(reason.into_owned()),
+            _ => None,
+        };
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(denied("PreToolUse:Bash hook error: The human said: no."), said("The human said: no."));
+        assert_eq!(denied("PreToolUse:Write hook error: [/x/steadfast hook]: Not approved."), said("Not approved."));
+        assert_eq!(
+            denied("PreToolUse:mcp__github__merge hook error: [a] is not closed"),
+            said("[a] is not closed"),
+            "a reason may begin with a bracket"
+        );
+        let rule = "Permission to use Bash with command rm -rf x has been denied.";
+        assert_eq!(denied(rule), said(rule));
+        for failed in ["Exit code 1\nPreToolUse:Bash hook error: x", "a hook error: x", "Permission denied"] {
+            assert_eq!(denied(failed), None, "{failed}");
+        }
     }
 }

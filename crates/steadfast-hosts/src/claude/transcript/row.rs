@@ -73,6 +73,21 @@ pub(super) struct Attachment<'a> {
     pub(super) hook_event: Text<'a>,
     #[serde(borrow)]
     pub(super) prompt: TextOr<'a, Block<'a>>,
+    /// The error of a hook that kept the agent working.
+    #[serde(rename = "blockingError", borrow)]
+    pub(super) blocking_error: Object<BlockingError<'a>>,
+    /// The texts of a hook, in newer versions as feedback that kept the agent working.
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct BlockingError<'a> {
+    #[serde(rename = "blockingError", borrow)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow)]
+    pub(super) command: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -80,6 +95,8 @@ pub(super) struct Attachment<'a> {
 pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
     #[serde(borrow)]
     pub(super) content: TextOr<'a, Block<'a>>,
     pub(super) usage: Object<Usage>,

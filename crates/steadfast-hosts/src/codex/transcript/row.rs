@@ -30,6 +30,8 @@ pub(super) struct Payload<'a> {
     pub(super) source: Source,
     #[serde(borrow)]
     pub(super) cwd: Text<'a>,
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
     #[serde(rename = "turn_id", borrow)]
     pub(super) turn: Text<'a>,
     #[serde(rename = "collaboration_mode", borrow)]

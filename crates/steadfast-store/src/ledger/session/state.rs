@@ -68,6 +68,11 @@ impl Ledger {
 }
 
 impl SessionState {
+    /// Goal, words, tally and course; its other fields are unused.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
     pub fn session(&self) -> &SessionId {
         &self.state.session
     }

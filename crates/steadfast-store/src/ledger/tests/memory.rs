@@ -94,7 +94,6 @@ fn the_nearest_comes_first_and_of_those_as_near_the_newest() {
             "keyword: cargo test refresh_login",
             "keyword: Login keeps its cookie",
             "keyword: cargo test login",
-            "key decision: The colours stay as they are",
         ]
     );
 }
@@ -261,4 +260,82 @@ fn a_learning_that_is_not_there_cannot_be_judged() {
         let error = ledger.judge_learning(id, LearningStatus::Confirmed, at(1)).unwrap_err();
         assert_eq!(error.to_string(), format!("there is no learning {id}"));
     }
+}
+
+/// Decisions (d), learnings (l) and commands (c), and questions with the ones that are about them.
+const MEMORIES: [(&str, &str); 16] = [
+    ("d1", "Codes have 6 digits"),
+    ("d2", "Tokens are stored as SHA-256 hashes"),
+    ("d3", "Install with npm ci, never npm install"),
+    ("d4", "Dates in logs are UTC"),
+    ("d5", "The parser accepts durations with a unit only"),
+    ("d6", "Colours come from the theme file"),
+    ("d7", "Migrations run inside one transaction"),
+    ("d8", "Requests time out after 30 seconds"),
+    ("l1", "The login page caches its session cookie"),
+    ("l2", "cargo test needs DATABASE_URL"),
+    ("l3", "Playwright hangs without --workers=1"),
+    ("l4", "The billing webhook retries three times"),
+    ("c1", "cargo test -p billing webhook"),
+    ("c2", "psql -f migrations/004_users.sql"),
+    ("c3", "npx playwright test checkout"),
+    ("c4", "rg session_cookie src/login"),
+];
+
+const QUESTIONS: [(&str, &[&str]); 30] = [
+    ("digits", &["d1"]),
+    ("how many digits has a code", &["d1"]),
+    ("token hash", &["d2"]),
+    ("where are tokens stored", &["d2"]),
+    ("npm", &["d3"]),
+    ("npm install", &["d3"]),
+    ("UTC dates", &["d4"]),
+    ("parse a duration", &["d5"]),
+    ("theme colours", &["d6"]),
+    ("migration transaction", &["d7", "c2"]),
+    ("request timeout seconds", &["d8"]),
+    ("session cookie", &["l1", "c4"]),
+    ("login", &["l1", "c4"]),
+    ("DATABASE_URL", &["l2"]),
+    ("playwright", &["l3", "c3"]),
+    ("playwright hangs", &["l3", "c3"]),
+    ("billing webhook", &["l4", "c1"]),
+    ("retry of the billing webhook", &["l4", "c1"]),
+    // None of these is known.
+    ("kubernetes", &[]),
+    ("pnpm workspace", &[]),
+    ("docker compose", &[]),
+    ("cargo", &["l2"]),
+    ("font size of the heading", &[]),
+    ("rename the file upload handler and its session pool", &[]),
+    ("seconds hand of the analog clock widget", &[]),
+    ("invite codes by post with a printed letter", &[]),
+    ("page numbers in the exported document", &[]),
+    ("unit prices in the shop window", &[]),
+    ("git", &[]),
+    ("the", &[]),
+];
+
+#[test]
+fn what_is_found_is_about_the_question() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let text = |id: &str| MEMORIES.iter().find(|(known, _)| *known == id).unwrap().1;
+    for (now, (id, text)) in (1..).zip(MEMORIES) {
+        match &id[..1] {
+            "d" => decided(&mut ledger, text, now),
+            "l" => drop(learned(&mut ledger, &learning(text), now)),
+            _ => remember(&mut ledger, id, [(now, bash(text))]),
+        }
+    }
+    let (mut right, mut wrong, mut missed) = (0, Vec::new(), Vec::new());
+    for (question, wanted) in QUESTIONS {
+        let found = recalled(&ledger, &query(&[], question));
+        let found: Vec<&str> = found.iter().map(|line| line.split_once(": ").unwrap().1).collect();
+        let wanted: Vec<&str> = wanted.iter().map(|id| text(id)).collect();
+        right += found.iter().filter(|one| wanted.contains(one)).count();
+        wrong.extend(found.iter().filter(|one| !wanted.contains(one)).map(|one| format!("{question}: {one}")));
+        missed.extend(wanted.iter().filter(|one| !found.contains(one)).map(|one| format!("{question}: {one}")));
+    }
+    assert_eq!((right, wrong, missed), (26, Vec::<String>::new(), Vec::<String>::new()));
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use steadfast_engine::turn::TurnKind;
+use steadfast_text::grouped;
 use steadfast_work::replay::PolicyExample;
 
-use super::summary::{Summary, Tally, shown};
+use super::summary::{Summary, Tally, shown, what, words_of};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -20,6 +22,7 @@ pub(super) fn page(summary: &Summary) -> String {
     .iter()
     .map(|(number, what)| format!("<div><b>{}</b><span>{what}</span></div>", grouped(*number)))
     .collect();
+    let turns: String = TurnKind::ALL.iter().map(|kind| turns(summary, *kind)).collect();
     let policies: String = summary.policies.iter().map(|tally| policy(summary, tally)).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -27,9 +30,38 @@ pub(super) fn page(summary: &Summary) -> String {
          <title>Steadfast: backtest</title>\n<style>\n{STYLE}</style>\n<main>\n\
          <h1>Verdicts of the policies</h1>\n\
          <p class=\"lead\">Past sessions, replayed through the rules of live sessions{}. Nothing was changed.</p>\n\
-         <div class=\"numbers\">{numbers}</div>\n{policies}</main>\n</html>\n",
+         <div class=\"numbers\">{numbers}</div>\n{turns}{policies}</main>\n</html>\n",
         escaped(&summary.left_out())
     )
+}
+
+/// A section for one kind of finding.
+fn turns(summary: &Summary, kind: TurnKind) -> String {
+    let (found, examples) = summary.turns_of(kind);
+    let head = format!(
+        "<section>\n<div class=\"head\"><h2>The agent {}</h2><p class=\"rate\"><b>{}</b> found</p></div>\n",
+        what(kind),
+        grouped(found)
+    );
+    let examples: String = examples
+        .iter()
+        .map(|one| {
+            format!(
+                "<li><p>{}</p>\n<p class=\"where\">{}, turn {}, session {}, {}</p></li>\n",
+                with_code(&words_of(one)),
+                one.finding.at,
+                one.finding.turn,
+                escaped(&one.session),
+                escaped(&one.file.display().to_string())
+            )
+        })
+        .collect();
+    let examples = if examples.is_empty() {
+        "<p class=\"silent\">None found.</p>\n".to_owned()
+    } else {
+        format!("<ol>\n{examples}</ol>\n")
+    };
+    format!("{head}{examples}</section>\n")
 }
 
 fn policy(summary: &Summary, tally: &Tally) -> String {
@@ -97,19 +129,6 @@ fn with_code(text: &str) -> String {
     parts.iter().enumerate().map(part).collect::<Vec<_>>().join(if paired { "" } else { "`" })
 }
 
-/// `18250` as `18,250`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -127,10 +146,5 @@ mod tests {
     fn what_is_code_looks_like_it() {
         assert_eq!(with_code("run `a < b` now"), "run <code>a &lt; b</code> now");
         assert_eq!(with_code("one ` alone"), "one ` alone");
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0, 999, 1_000, 18_250, 1_234_567].map(grouped), ["0", "999", "1,000", "18,250", "1,234,567"]);
     }
 }

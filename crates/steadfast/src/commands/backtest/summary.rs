@@ -2,20 +2,25 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
+use steadfast_engine::turn::{TurnFinding, TurnKind};
 use steadfast_model::PolicyName;
 use steadfast_redact::redact;
-use steadfast_text::{count, printable, truncate};
-use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
+use steadfast_text::{count, grouped, noun, printable, truncate};
+use steadfast_work::replay::{FoundTurn, PolicyExample, PolicyRemark, SessionReport};
 
 /// The verdicts of the policies in all sessions.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub(super) sessions: usize,
+    /// The number of examples to show for each kind of finding.
+    examples: usize,
     /// Files that were not read, with the reason.
     pub(super) unread: Vec<String>,
     pub(super) actions: u64,
     pub(super) damaged: u64,
     pub(super) policies: Vec<Tally>,
+    /// All findings about turns, by file.
+    pub(super) turns: Vec<FoundTurn>,
 }
 
 /// The verdicts of one policy.
@@ -34,7 +39,7 @@ impl Summary {
         let tally =
             |policy| Tally { policy, said: 0, verdicts: BTreeMap::new(), on: BTreeMap::new(), examples: Vec::new() };
         let policies = POLICIES.iter().map(|policy| tally(policy.name())).collect();
-        let mut summary = Self { policies, ..Self::default() };
+        let mut summary = Self { policies, examples, ..Self::default() };
         let mut known = HashSet::new();
         for report in reports {
             summary.add(report, examples, &mut known);
@@ -43,11 +48,16 @@ impl Summary {
     }
 
     fn add(&mut self, report: SessionReport, examples: usize, known: &mut HashSet<u64>) {
-        let (actions, said, damaged) = match report {
-            SessionReport::Read { actions, said, damaged } => (actions, said, damaged),
+        let (actions, said, turns, damaged) = match report {
+            SessionReport::Read { actions, said, turns, damaged } => (actions, said, turns, damaged),
             SessionReport::Unread(why) => return self.unread.push(why),
         };
         self.sessions += 1;
+        for found in turns {
+            if known.insert(found.id) {
+                self.turns.push(found);
+            }
+        }
         self.damaged += damaged;
         let fresh: HashSet<u64> = actions.into_iter().filter(|action| known.insert(*action)).collect();
         self.actions += fresh.len() as u64;
@@ -71,6 +81,31 @@ impl Summary {
         if self.actions == 0 { 0.0 } else { tally.said as f64 * 1_000.0 / self.actions as f64 }
     }
 
+    /// The findings of a kind: their number, and examples from different files first.
+    pub(super) fn turns_of(&self, kind: TurnKind) -> (u64, Vec<&FoundTurn>) {
+        let all: Vec<&FoundTurn> = self.turns.iter().filter(|found| found.finding.kind == kind).collect();
+        let mut files = HashSet::new();
+        let (first, more): (Vec<_>, Vec<_>) = all.iter().partition(|found| files.insert(&found.file));
+        (all.len() as u64, first.into_iter().chain(more).take(self.examples).collect())
+    }
+
+    fn turn_json(&self, kind: TurnKind) -> Value {
+        let (found, examples) = self.turns_of(kind);
+        let example = |found: &&FoundTurn| {
+            let TurnFinding { at, turn, quoted, act, .. } = &found.finding;
+            json!({
+                "file": found.file.display().to_string(),
+                "session": found.session,
+                "at": at,
+                "turn": turn,
+                "quoted": redact(quoted),
+                "act": redact(act),
+            })
+        };
+        let examples: Vec<Value> = examples.iter().map(example).collect();
+        json!({"kind": kind.as_str(), "found": found, "examples": examples})
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let policies: Vec<Value> = self.policies.iter().map(|tally| self.tally_json(tally)).collect();
         json!({
@@ -79,6 +114,7 @@ impl Summary {
             "actions": self.actions,
             "damaged": self.damaged,
             "policies": policies,
+            "turns": TurnKind::ALL.map(|kind| self.turn_json(kind)),
         })
     }
 
@@ -110,10 +146,21 @@ impl Summary {
 
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
-            format!("{}, {}{}", count(self.sessions as u64, "session"), count(self.actions, "action"), self.left_out()),
+            format!(
+                "{}, {} {}{}",
+                count(self.sessions as u64, "session"),
+                grouped(self.actions),
+                noun(self.actions, "action"),
+                self.left_out()
+            ),
             String::new(),
-            format!("{:<12} {:>6} {:>10}  {:<34} on", "policy", "said", "per 1,000", "verdicts"),
+            format!("{:<52} {:>6}", "turns in which the agent", "found"),
         ];
+        for kind in TurnKind::ALL {
+            lines.push(format!("{:<52} {:>6}", what(kind), grouped(self.turns_of(kind).0)));
+        }
+        lines.push(String::new());
+        lines.push(format!("{:<12} {:>6} {:>10}  {:<34} on", "policy", "said", "per 1,000", "verdicts"));
         for tally in &self.policies {
             let (verdicts, on) = (counted(&tally.verdicts), counted(&tally.on));
             let line = format!(
@@ -123,6 +170,13 @@ impl Summary {
                 self.per_1000(tally)
             );
             lines.push(line.trim_end().to_owned());
+        }
+        for kind in TurnKind::ALL {
+            let (_, examples) = self.turns_of(kind);
+            if !examples.is_empty() {
+                lines.extend([String::new(), format!("the agent {}:", what(kind))]);
+            }
+            lines.extend(examples.into_iter().map(|found| format!("  {}", one_line(found))));
         }
         for tally in self.policies.iter().filter(|tally| !tally.examples.is_empty()) {
             lines.extend([String::new(), format!("examples of {}:", tally.policy)]);
@@ -146,6 +200,30 @@ impl Summary {
         }
         text
     }
+}
+
+/// What the agent did, for a table and its examples.
+pub(super) fn what(kind: TurnKind) -> &'static str {
+    match kind {
+        TurnKind::StoppedEarly => "stopped and offered to go on while work was open",
+        TurnKind::UntestedClaim => "said that tests pass and ran none",
+        TurnKind::Forbidden => "ran what the human had forbidden",
+        TurnKind::OutsideScope => "wrote outside the scope that the human had set",
+    }
+}
+
+/// A finding in one line: the file, the turn and the quoted words.
+fn one_line(found: &FoundTurn) -> String {
+    let TurnFinding { turn, .. } = found.finding;
+    format!("{}, turn {turn}: {}", found.file.display(), words_of(found))
+}
+
+/// The quoted words of a finding, with the act that they forbid.
+pub(super) fn words_of(found: &FoundTurn) -> String {
+    const QUOTED: usize = 160;
+    let TurnFinding { quoted, act, .. } = &found.finding;
+    let quoted = truncate(&shown(quoted), QUOTED).into_owned();
+    if act.is_empty() { format!("\"{quoted}\"") } else { format!("`{}` after \"{quoted}\"", shown(act)) }
 }
 
 /// `deny 3, context 1`, the most frequent first.

@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-use steadfast_model::{Run, RunSettings};
+use steadfast_model::Run;
 use steadfast_runner::loop_run::{Console, Watch};
 use steadfast_runner::run::{Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::Place;
@@ -13,14 +13,13 @@ use crate::output::{ask, note};
 /// The terminal of a loop, if it has one.
 pub(super) struct Terminal<'a> {
     place: &'a Place,
-    settings: &'a RunSettings,
     /// The error of a report that could not be written.
     failed: RefCell<Option<CommandError>>,
 }
 
 impl<'a> Terminal<'a> {
-    pub(super) fn new(place: &'a Place, settings: &'a RunSettings) -> Self {
-        Self { place, settings, failed: RefCell::default() }
+    pub(super) fn new(place: &'a Place) -> Self {
+        Self { place, failed: RefCell::default() }
     }
 
     /// Returns the error of a report that could not be written.
@@ -39,7 +38,7 @@ impl Console for Terminal<'_> {
     }
 
     fn watch(&self, run: &Run, until: Until) -> Box<dyn Watch + '_> {
-        Box::new(Shown { display: Display::new(run, self.place, self.settings, until), terminal: self })
+        Box::new(Shown { display: Display::new(run, self.place, until), terminal: self })
     }
 }
 

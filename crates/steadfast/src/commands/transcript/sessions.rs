@@ -55,6 +55,11 @@ impl Unread {
         None
     }
 
+    /// Opens a file that belongs to a session. The command does not depend on it.
+    pub(in crate::commands) fn open_extra(&self, file: &Path) -> Option<Transcript> {
+        Transcript::open(file).inspect_err(|error| note!("{error}")).ok()
+    }
+
     pub(in crate::commands) fn end(self, asked: usize) -> Result<(), CommandError> {
         if asked == 0 || self.count < asked {
             return Ok(());

@@ -205,9 +205,9 @@ fn checksum(sequence: u64, body: &[u8]) -> u32 {
 #[test]
 fn sessions_that_are_not_there() {
     let sandbox = Sandbox::new();
-    insta::assert_snapshot!(fails(&sandbox, &["off"]), @r"
+    insta::assert_snapshot!(fails(&sandbox, &["pause", "--end"]), @r"
     exit 1
-    error: no session is running here
+    error: no session is running here, and none is to be paused
 
     hint: `steadfast status` lists the sessions of this repository
     ");

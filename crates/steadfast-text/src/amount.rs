@@ -1,7 +1,8 @@
 //! Formats money and numbers for people.
 
 /// Formats a cost, always with cents. An amount below a cent is not shown as zero.
-pub(super) fn cost(micro_usd: u64) -> String {
+#[must_use]
+pub fn cost(micro_usd: u64) -> String {
     let cents = (micro_usd + 5_000) / 10_000;
     if cents == 0 && micro_usd > 0 {
         return "<$0.01".to_owned();
@@ -10,12 +11,14 @@ pub(super) fn cost(micro_usd: u64) -> String {
 }
 
 /// Formats a limit: cents only if there are any.
-pub(super) fn dollars(micro_usd: u64) -> String {
+#[must_use]
+pub fn dollars(micro_usd: u64) -> String {
     if micro_usd.is_multiple_of(1_000_000) { format!("${}", micro_usd / 1_000_000) } else { cost(micro_usd) }
 }
 
 /// Formats `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
