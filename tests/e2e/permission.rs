@@ -9,7 +9,6 @@ use crate::world::{PROMPT, Scene};
 
 on!(calls_that_init_allowed_are_not_asked_for_and_a_humans_are_refused: claude_2_1_325, claude_2_1_197);
 on!(without_the_permissions_the_first_call_asks: claude_2_1_325, claude_2_1_197);
-on!(codex_does_not_ask_before_a_tool_of_the_server: codex_0_166_0);
 on!(a_tool_of_the_server_asks_without_the_permissions: claude_2_1_325, claude_2_1_197);
 
 const ASKING: Window = Window { asking: Asking::AsUsual, ..Window::USUAL };
@@ -58,25 +57,6 @@ fn without_the_permissions_the_first_call_asks(program: &Program) {
 
 fn a_tool_of_the_server_asks_without_the_permissions(program: &Program) {
     asks_at_once(program, |scenario| scenario.tool("mcp__steadfast__task_next", json!({})), "task next");
-}
-
-/// Codex goes by what the tools say of themselves, so `init` writes it no rules.
-fn codex_does_not_ask_before_a_tool_of_the_server(program: &Program) {
-    let scene = scene_with(program, &[]);
-    tasks(&scene);
-    let scenario = Scenario::new("works")
-        .prompt(PROMPT)
-        .tool("mcp__steadfast__task_next", json!({}))
-        .tool("mcp__steadfast__task_done", json!({"id": "1"}))
-        .tool("mcp__steadfast__task_add", json!({"title": "piece 4"}))
-        .say("<promise>BLOCKED - NEEDS USER</promise>");
-    let Some(terminal) = Terminal::open_in(ASKING, &scene, scenario) else { return };
-    terminal.enter(PROMPT);
-    terminal.until("Stop", 1);
-    let [session] = terminal.sessions().try_into().unwrap();
-    assert!(!session.events().contains(&"PermissionRequest"), "{:?}", session.events());
-    let tasks = scene.tasks();
-    assert_eq!((tasks[0].as_str(), tasks.len()), ("done", 4), "{tasks:?}");
 }
 
 fn asks_at_once(program: &Program, first: impl Fn(Scenario) -> Scenario, named: &str) {

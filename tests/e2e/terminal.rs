@@ -146,14 +146,14 @@ pub(crate) fn scene_with(program: &Program, init: &[&str]) -> Scene {
     scene
 }
 
-/// What a host asks its human.
+/// What Claude Code asks its human.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asking {
     /// Nothing before a command.
     NoCommands,
     /// Nothing before a command or a write.
     NoWrites,
-    /// In Claude Code what it asks without any option, in Codex what it asks with its strictest settings.
+    /// What it asks without any option.
     AsUsual,
 }
 
@@ -229,12 +229,7 @@ impl<'a> Terminal<'a> {
         let (launch, args) = match scene.program.host() {
             Host::Codex => {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
-                let mut args = vec!["-c".to_owned(), url];
-                if window.asking == Asking::AsUsual {
-                    let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
-                    args.extend(policy.map(str::to_owned));
-                }
-                (codex(&options), args)
+                (codex(&options), vec!["-c".to_owned(), url])
             }
             Host::Claude | Host::Sim => {
                 // Where it would ask a classifier of its own first, there is none.

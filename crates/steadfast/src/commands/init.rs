@@ -140,6 +140,9 @@ struct Draft {
     new: bool,
 }
 
+/// The list of files that git ignores, with its content before and after.
+type Exclusion<'a> = (&'a Exclude, Option<Vec<u8>>, Vec<u8>);
+
 impl Draft {
     /// The permission rules to write.
     fn rules(&self) -> Vec<String> {
@@ -161,7 +164,7 @@ impl Draft {
     }
 
     /// The change of the list of files that git ignores.
-    fn exclusion(&self) -> Option<(&Exclude, Option<Vec<u8>>, Vec<u8>)> {
+    fn exclusion(&self) -> Option<Exclusion<'_>> {
         let exclude = self.exclude.as_ref()?;
         exclude.planned(&self.wanted).map(|(before, after)| (exclude, before, after))
     }
