@@ -96,9 +96,10 @@ fn a_subagent_gets_its_refusal_as_feedback(program: &Program) {
 }
 
 fn drifting() -> Scenario {
+    // The host asks about its own Write, and not about a shell.
     let write = |name: &str| format!("mkdir -p site && echo 'a {{}}' > site/{name}");
     let mut scenario = Scenario::new("drifts").prompt("-").read("src/auth/token.ts");
-    scenario = scenario.write("src/auth/token.ts", "export const token = 2;\n");
+    scenario = scenario.shell("echo 'export const token = 2;' > src/auth/token.ts");
     for name in ["theme.css", "fonts.css", "layout.css", "menu.css"] {
         scenario = scenario.shell(write(name));
     }
@@ -135,8 +136,12 @@ fn quiet_shows_none_of_these_lines(program: &Program) {
     let Some(terminal) = Terminal::open(&scene, drifting()) else { return };
     terminal.enter("Rotate the token in src/auth/token.ts, but don't commit.");
     terminal.until("Stop", 1);
+    // It needs the human.
+    terminal.wait("the note about the drift", || read(&terminal).contains("The work drifted and has not come back"));
     let screen = read(&terminal);
-    assert!(!screen.contains("says: Steadfast"), "{screen}");
+    for absent in ["open tasks wait", "part of the goal?", "off course?", "Steadfast refused"] {
+        assert!(!screen.contains(absent), "{absent:?} is on the screen: {screen}");
+    }
 }
 
 fn approve_and_start_shows_the_plan_loads_it_and_holds_the_session(program: &Program) {

@@ -7,14 +7,16 @@ pub enum Authority {
     Human,
     /// Also for agents. The host asks a human before each call, as before every other program.
     Either,
+    /// The same, but `init` offers to allow its MCP tool: the tool takes a text where the command reads any file.
+    AllowedAsTool,
     /// Also for agents, and `init` offers to allow it in the host's settings, so that the host does not ask. Such a
-    /// command brings in no command that Steadfast runs later, starts no agent and writes no file that the caller names:
-    /// otherwise the permission would allow much more than its words say.
+    /// command brings in no command that Steadfast runs later, starts no agent, and neither shows nor writes a file that
+    /// the caller names: otherwise the permission would allow much more than its words say.
     Allowed,
 }
 
-/// One line per command: `human`, `either` or `allowed`, then its words. A flag that only a human may set has its own
-/// line.
+/// One line per command: `human`, `either`, `tool` or `allowed`, then its words. A flag that only a human may set has its
+/// own line.
 const COMMANDS: &str = include_str!("commands.txt");
 
 /// Returns the words of every command and who may run it.
@@ -24,6 +26,7 @@ pub fn commands() -> impl Iterator<Item = (&'static str, Authority)> {
         let authority = match who {
             "human" => Authority::Human,
             "either" => Authority::Either,
+            "tool" => Authority::AllowedAsTool,
             "allowed" => Authority::Allowed,
             _ => return None,
         };
@@ -41,9 +44,17 @@ pub fn allowed_commands() -> impl Iterator<Item = &'static str> {
     with_authority(Authority::Allowed)
 }
 
+/// Returns the commands of which `init` offers to allow only the MCP tool.
+pub fn commands_allowed_as_tools() -> impl Iterator<Item = &'static str> {
+    with_authority(Authority::AllowedAsTool)
+}
+
 fn with_authority(wanted: Authority) -> impl Iterator<Item = &'static str> {
     commands().filter(move |(_, authority)| *authority == wanted).map(|(command, _)| command)
 }
+
+/// The flag of every command whose value is a word of its own.
+const COLOUR: &str = "--color";
 
 /// Returns the human-only command that these words call, if any. `words` are the arguments of `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
@@ -52,8 +63,10 @@ pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'s
     if words.iter().take_while(|word| **word != "--").any(|word| matches!(*word, "--help" | "-h")) {
         return None;
     }
+    let values: Vec<usize> = (1..words.len()).filter(|index| words[index - 1] == COLOUR).collect();
     let calls = |command: &str| {
-        let mut plain = words.iter().filter(|word| !word.starts_with('-'));
+        let plain = words.iter().enumerate().filter(|(index, word)| !word.starts_with('-') && !values.contains(index));
+        let mut plain = plain.map(|(_, word)| word);
         command
             .split(' ')
             .all(|word| if word.starts_with('-') { words.contains(&word) } else { plain.next() == Some(&word) })
@@ -78,6 +91,10 @@ mod tests {
         for command in ["task add", "plan load", "loop start", "loop review", "plan export", "sim", "mcp", "hook"] {
             assert!(!offered.contains(&command), "{command}");
         }
+        // These show lines of the file that they are given.
+        for command in ["spec lint", "spec count", "spec compile", "plan propose", "loop shape", "transcript show"] {
+            assert!(!offered.contains(&command), "{command}");
+        }
         assert!(offered.contains(&"task next") && offered.contains(&"task done"));
     }
 
@@ -92,6 +109,9 @@ mod tests {
         assert_eq!(called("task done 1 --force"), Some("task done --force"));
         assert_eq!(called("plan approve 1a2b3c4d --yes"), Some("plan approve"));
         assert_eq!(called("plan approve -- --help"), Some("plan approve"));
+        for line in ["--color never plan approve", "plan --color always approve", "--utc plan --color=auto approve"] {
+            assert_eq!(called(line), Some("plan approve"), "{line}");
+        }
         assert_eq!(called("task done 1 --force -- -h"), Some("task done --force"));
         for help in
             ["plan approve --help", "plan approve 1a2b3c4d -h", "uninstall --purge --help", "--help plan approve"]

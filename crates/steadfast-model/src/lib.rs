@@ -27,7 +27,7 @@ mod state;
 mod verdict;
 mod watch;
 
-pub use authority::{Authority, allowed_commands, commands, human_command, human_commands};
+pub use authority::{Authority, allowed_commands, commands, commands_allowed_as_tools, human_command, human_commands};
 pub use drift::{
     Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally, WordFilter,
 };

@@ -1,9 +1,10 @@
 //! Renders a run as text: `PROGRESS.md`, one line for a terminal, and the final report. Pure.
 
 mod idle;
+mod last_action;
 mod report;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashMap;
 
@@ -11,6 +12,7 @@ use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStat
 use steadfast_plan::counsel;
 use steadfast_text::{cost, count, dollars, grouped, noun, one_line};
 
+pub use last_action::last_action;
 pub use report::report;
 
 /// Renders the page that people read while the run works.

@@ -30,6 +30,12 @@ impl Zone {
         self.format(millis, "%H:%M:%S")
     }
 
+    /// A moment with its date, for a line that a program may read: `2026-11-19 14:05:09`.
+    #[must_use]
+    pub fn stamp(&self, millis: i64) -> String {
+        self.format(millis, "%Y-%m-%d %H:%M:%S")
+    }
+
     /// `2026-11-19`
     #[must_use]
     pub fn day(&self, millis: i64) -> String {
@@ -68,7 +74,7 @@ mod tests {
         assert_eq!(new_york.moment(AT - 5 * 3_600_000, AT), "2026-11-18 23:05", "its day begins at its own midnight");
         assert_eq!(Zone::UTC.moment(AT, AT), "09:05 UTC");
         assert_eq!(new_york.day_line(AT), "Thu 2026-11-19, EST");
-        assert_eq!(new_york.clock(AT), "04:05:09");
+        assert_eq!((new_york.clock(AT), new_york.stamp(AT)), ("04:05:09".to_owned(), "2026-11-19 04:05:09".to_owned()));
     }
 
     #[test]

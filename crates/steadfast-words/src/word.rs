@@ -129,8 +129,11 @@ fn plain(word: &str, at: usize, words: &mut Vec<Word>) {
         bare.trim_end_matches(['.', '…']).trim_matches(['*', '(', ')'])
     };
     // `__init__.py` is a name, and `_so_` is stressed.
-    let (bare, named) = (strip(AROUND), strip(&AROUND[..AROUND.len() - 1]));
-    let bare = if bare.contains('.') && !named.ends_with('_') { named } else { bare };
+    let mut bare = strip(AROUND);
+    if word.contains('_') && bare.contains('.') {
+        let named = strip(&AROUND[..AROUND.len() - 1]);
+        bare = if named.ends_with('_') { bare } else { named };
+    }
     let bare = if glob { &word[..word.len().min(word.find(bare).unwrap_or(0) + bare.len())] } else { bare };
     if !bare.is_empty() {
         words.push(Word::plain(bare, at + word.find(bare).unwrap_or(0)));

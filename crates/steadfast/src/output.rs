@@ -55,6 +55,11 @@ pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(terminal::painted(&text, &io::stderr()).as_bytes());
 }
 
+/// Prints data on standard error: an error for another program.
+pub(crate) fn put_aside_as_it_is(text: &str) {
+    let _ = io::stderr().write_all(redact_document(text).as_bytes());
+}
+
 /// Replaces control characters, so that a terminal does not execute text from specs, titles or file names, and redacts
 /// secrets.
 pub(crate) fn visible(text: String) -> String {

@@ -2,6 +2,7 @@
 
 mod card;
 mod draft;
+mod problems;
 mod rechecked;
 mod summary;
 
@@ -19,6 +20,7 @@ use steadfast_work::task_list::{CloseOutcome, Position, Proof, how, short, word}
 
 pub(crate) use card::card;
 pub(crate) use draft::{granted, rendered};
+pub(crate) use problems::problems;
 pub(crate) use rechecked::rechecked;
 pub(crate) use summary::{Summary, summary};
 
@@ -42,6 +44,16 @@ pub(crate) fn added(task: &Task) -> String {
         );
     }
     line
+}
+
+/// The box before a task in a list: `[x]`.
+pub(crate) fn mark(status: Status) -> String {
+    match status {
+        Status::Done => terminal::good("[x]"),
+        Status::InProgress => terminal::strong("[>]"),
+        Status::Blocked => terminal::warning("[!]"),
+        Status::Pending => "[ ]".to_owned(),
+    }
 }
 
 /// The state of a task, in its colour.

@@ -15,9 +15,9 @@ use rustix::fd::AsFd;
 
 pub(crate) use colour::{bad, bare, choose, faint, good, heading, painted, quoted, strong, warning};
 pub(crate) use screen::Screen;
-pub(crate) use spinner::Spinner;
+pub(crate) use spinner::{Spinner, bar};
 pub(crate) use table::{Column, Table};
-pub(crate) use time::{clock, day, day_line, in_utc, moment, zone};
+pub(crate) use time::{clock, day, day_line, in_utc, moment, stamp, zone};
 
 /// Columns and rows where the terminal does not know its size.
 const USUAL: (usize, usize) = (80, 24);
@@ -31,6 +31,11 @@ pub(crate) fn size(stream: &(impl AsFd + IsTerminal)) -> Option<(usize, usize)> 
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
         _ => USUAL,
     })
+}
+
+/// The rows of standard output; `None` if it is not a terminal.
+pub(crate) fn rows() -> Option<usize> {
+    size(&std::io::stdout()).map(|(_, rows)| rows)
 }
 
 /// The columns of standard output; `None` if it is not a terminal.

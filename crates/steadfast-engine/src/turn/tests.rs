@@ -39,7 +39,7 @@ impl Told {
         let call = ToolCall { id, tool: "T".into(), action, words: Vec::new() };
         let pre = EventKind::PreTool(call.clone());
         let event = Event::plain(SessionId::new("s"), Host::Claude, "/repo", Millis(self.at), pre.clone());
-        let denied = crate::policy::breach(&self.state, &ParsedEvent::of(&event)).is_some();
+        let denied = breach(&self.state, &ParsedEvent::of(&event)).is_some();
         self.event(pre, denied);
         let result = ToolResult { call, outcome, millis: None, answers: Vec::new(), names: Vec::new() };
         self.event(EventKind::PostTool(result), false);

@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use steadfast_hosts::install::AllowedCalls;
-use steadfast_model::{allowed_commands, human_command, human_commands};
+use steadfast_model::{allowed_commands, commands_allowed_as_tools, human_command, human_commands};
 use steadfast_store::Place;
 use steadfast_work::Caller;
 
@@ -61,7 +61,10 @@ fn is_agents_call(words: &str) -> bool {
 
 /// The calls that `init` offers to allow in the host's settings: of commands, and of the MCP tools that do the same.
 pub(super) fn allowed_calls() -> AllowedCalls {
-    let is_allowed = |tool: &&str| allowed_commands().any(|command| command == tool.replace('_', " "));
+    let is_allowed = |tool: &&str| {
+        let mut rows = allowed_commands().chain(commands_allowed_as_tools());
+        rows.any(|command| command == tool.replace('_', " "))
+    };
     AllowedCalls { commands: allowed_commands().collect(), tools: mcp::tool_names().filter(is_allowed).collect() }
 }
 
@@ -141,7 +144,8 @@ mod tests {
             assert!(row.is_some_and(|(_, authority)| authority != Authority::Human), "{tool}");
         }
         let tools = allowed_calls().tools;
-        assert!(tools.contains(&"task_done") && !tools.contains(&"task_add"), "{tools:?}");
+        assert!(tools.contains(&"task_done") && tools.contains(&"plan_propose"), "{tools:?}");
+        assert!(!tools.contains(&"task_add"), "{tools:?}");
     }
 
     /// A rule for a command also allows more words after it. A human's command that begins with those words is refused by

@@ -10,6 +10,9 @@ pub(super) const WIDTH: usize = 80;
 /// The words that ask for the list of all commands.
 pub(super) const ALL: [&str; 2] = ["help", "all"];
 
+/// The words that ask for the help of `help`, which `clap` takes for a command of the name `--help`.
+pub(super) const OF_ITSELF: [[&str; 2]; 2] = [["help", "--help"], ["help", "-h"]];
+
 /// A line per command: its words, the scene in which a test runs its example, and the example.
 const EXAMPLES: &str = include_str!("examples.txt");
 

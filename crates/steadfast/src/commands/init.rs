@@ -89,7 +89,11 @@ impl Init {
         };
         let plan = loop {
             let plan = draft.plan()?;
-            if draft.changes(&plan) == 0 && !self.dry_run {
+            if draft.changes(&plan) == 0 {
+                show_left(&plan);
+                if self.dry_run {
+                    return tell!("{}: already set up, nothing to change", summary::names(&draft.hosts));
+                }
                 break plan;
             }
             draft.show(&plan, !self.yes)?;
@@ -186,9 +190,7 @@ impl Draft {
                 install::STOP_BLOCK_CAP
             );
         }
-        for path in &plan.left {
-            note!("note: `{}` differs from what `init` writes, so it stays as it is", path.display());
-        }
+        show_left(plan);
         tell!("Undo: `steadfast uninstall` restores every byte.")
     }
 
@@ -266,6 +268,12 @@ impl Draft {
         }
         // A replaced broken link changes no file, but is a change.
         say_done(&self.hosts, changes, self.new || !plan.is_empty())
+    }
+}
+
+pub(super) fn show_left(plan: &InstallPlan) {
+    for path in &plan.left {
+        note!("note: `{}` differs from what `init` writes, so it stays as it is", path.display());
     }
 }
 

@@ -6,10 +6,10 @@ use steadfast_hosts::install::{self, InstallScope};
 use steadfast_model::{Host, Run};
 use steadfast_store::Place;
 use steadfast_text::{and_more, count, count_of, quote};
-use steadfast_work::setup::{Exclude, Leftovers, RenderedFolder, Setup, StateEnd};
+use steadfast_work::setup::{Contents, Exclude, Leftovers, RenderedFolder, Setup, StateEnd};
 
 use super::clean::size;
-use super::init::summary;
+use super::init::{show_left, summary};
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
@@ -43,22 +43,21 @@ impl Uninstall {
         let plan = install::plan_uninstall(&Host::REAL, &InstallScope::ALL, &setup.install, &in_use)?;
         let rows = summary::rows(&plan, None, &setup.install);
         if !rows.is_empty() {
-            tell!("Steadfast {} from these files:", if self.dry_run { "would be removed" } else { "is removed" })?;
+            tell!("Steadfast {} from these files:", if self.dry_run { "would be removed" } else { "will be removed" })?;
             summary::table(&rows).iter().try_for_each(|row| tell!("{row}"))?;
         }
-        for path in &plan.left {
-            note!("note: `{}` differs from what `init` writes, so it stays as it is", path.display());
-        }
+        show_left(&plan);
+        let contents = if self.purge { setup.contents() } else { Contents::default() };
         if self.purge {
             self.may_purge(&setup)?;
-            show_contents(&setup)?;
+            show_contents(&contents)?;
         }
         if self.dry_run {
             pager::show(&diff::of_plan(&plan))?;
             note!("dry run: {} would change, nothing was written", count(plan.changes.len(), "file"));
             return Ok(());
         }
-        if self.purge && !self.yes && !confirmed()? {
+        if contents.bytes > 0 && !self.yes && !confirmed()? {
             return tell!("Nothing changed.");
         }
         install::apply(&plan)?;
@@ -67,7 +66,7 @@ impl Uninstall {
         }
         let (kept, rendered) = setup.archive(if self.purge { StateEnd::Deleted } else { StateEnd::Kept })?;
         match (plan.changes.len(), kept) {
-            (0, None) if !self.purge => tell!("Steadfast is not installed here")?,
+            (0, None) if contents.bytes == 0 => tell!("Steadfast is not installed here")?,
             (changes, None) => tell!("{} restored.", count(changes, "file"))?,
             (changes, Some(kept)) => tell!(
                 "{} restored. Tasks and history are kept in `{}`; `steadfast uninstall --purge` deletes them.",
@@ -110,8 +109,7 @@ fn unfinished(run: &Run, runs: usize) -> CommandError {
 }
 
 /// Names what `--purge` deletes.
-fn show_contents(setup: &Setup) -> Result<(), CommandError> {
-    let contents = setup.contents();
+fn show_contents(contents: &Contents) -> Result<(), CommandError> {
     if contents.bytes == 0 {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::io::{Write, stderr};
 
 use steadfast_text::fit;
 
-use super::{painted, size};
+use super::{painted, quoted, size};
 use crate::output::visible;
 
 #[derive(Debug, Default)]
@@ -19,6 +19,12 @@ impl Screen {
         size(&stderr()).map(|_| Self::default())
     }
 
+    /// The columns and rows that lines may take.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let (columns, rows) = size(&stderr()).unwrap_or(super::USUAL);
+        (columns.saturating_sub(1), rows.saturating_sub(1))
+    }
+
     pub(crate) fn wipe(&mut self) {
         if self.lines > 0 {
             let _ = write!(stderr(), "{}", over(self.lines));
@@ -27,13 +33,13 @@ impl Screen {
     }
 
     pub(crate) fn draw(&mut self, lines: &[String]) {
-        let Some((columns, rows)) = size(&stderr()) else { return };
+        let (columns, rows) = self.size();
         let mut text = if self.lines > 0 { over(self.lines) } else { String::new() };
         // Lines beyond the height would scroll away and could not be redrawn.
-        let lines = &lines[..lines.len().min(rows.saturating_sub(1))];
+        let lines = &lines[..lines.len().min(rows)];
         for line in lines {
-            let line = visible(line.replace('\n', " "));
-            text.push_str(&painted(&fit(&line, columns.saturating_sub(1)), &stderr()));
+            let line = quoted(&visible(line.replace('\n', " ")));
+            text.push_str(&painted(&fit(&line, columns), &stderr()));
             text.push('\n');
         }
         self.lines = lines.len();

@@ -25,20 +25,6 @@ impl Spinner {
     /// `⠹ running the check of 1.1 · 12 s`
     pub(crate) fn start(what: impl fmt::Display) -> Self {
         let what = what.to_string();
-        Self::of(move || what.clone())
-    }
-
-    /// `⠹ ███░░░ 12 of 40 sessions · 3 s`: `done` is asked each time.
-    pub(crate) fn bar(what: impl fmt::Display, all: usize, done: impl Fn() -> usize + Send + 'static) -> Self {
-        let what = what.to_string();
-        Self::of(move || {
-            let done = done().min(all);
-            let filled = BAR * done / all.max(1);
-            format!("{}{} {done} of {all} {what}", "█".repeat(filled), "░".repeat(BAR - filled))
-        })
-    }
-
-    fn of(line: impl Fn() -> String + Send + 'static) -> Self {
         let Some(mut screen) = Screen::of_stderr() else { return Self(None) };
         let (stop, stopped) = channel();
         let began = Instant::now();
@@ -51,12 +37,18 @@ impl Spinner {
                 }
                 pause = STEP;
                 let took = duration(began.elapsed().as_secs() * 1_000);
-                screen.draw(&[format!("{frame} {} {}", line(), faint(&format!("· {took}")))]);
+                screen.draw(&[format!("{frame} {what} {}", faint(&format!("· {took}")))]);
             }
             screen.wipe();
         });
         Self(Some((stop, thread)))
     }
+}
+
+/// `██████░░░░░░░░░░░░░░░░░░`
+pub(crate) fn bar(done: usize, all: usize) -> String {
+    let filled = BAR * done.min(all) / all.max(1);
+    format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled))
 }
 
 impl Drop for Spinner {

@@ -31,18 +31,23 @@ impl Column {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
+    /// The widest cell of each column so far.
+    widest: Vec<usize>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), widest: vec![0; columns.len()], rows: Vec::new() }
     }
 
     /// Adds a row: a cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<String> = cells.into_iter().collect();
         cells.resize(self.columns.len(), String::new());
+        for (widest, cell) in self.widest.iter_mut().zip(&cells) {
+            *widest = columns(cell).max(*widest);
+        }
         self.rows.push(cells);
     }
 
@@ -51,21 +56,22 @@ impl Table {
         self.lines(super::width()).into_iter().map(|line| line + "\n").collect()
     }
 
+    /// Forgets the rows, but not how wide they were: output that continues keeps its columns.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
     /// The rows as lines. `width`: the columns of the terminal, if it is one.
     pub(crate) fn lines(&self, width: Option<usize>) -> Vec<String> {
-        let mut widths: Vec<usize> = (0..self.columns.len())
-            .map(|index| {
-                let cells = self.rows.iter().map(|row| columns(&row[index])).max().unwrap_or(0);
-                // A column without content is not shown.
-                if cells == 0 || width.is_none() { cells } else { cells.max(self.columns[index].name.len()) }
-            })
-            .collect();
-        if let Some(width) = width {
-            self.narrow(&mut widths, width);
-        }
-        if width.is_none() {
+        let mut widths = self.widest.clone();
+        let Some(width) = width else {
             return self.rows.iter().map(|row| self.record(row, &widths)).collect();
+        };
+        // A column without content is not shown.
+        for (widest, column) in widths.iter_mut().zip(&self.columns).filter(|(widest, _)| **widest > 0) {
+            *widest = column.name.len().max(*widest);
         }
+        self.narrow(&mut widths, width);
         let names: Vec<String> = self.columns.iter().map(|column| column.name.to_owned()).collect();
         let rows = self.rows.iter().map(|row| line(row, &widths));
         std::iter::once(heading(&line(&names, &widths))).chain(rows).collect()

@@ -37,3 +37,8 @@ pub(crate) fn day(at: Millis) -> String {
 pub(crate) fn day_line(at: Millis) -> String {
     zone().day_line(at.0)
 }
+
+/// `2026-11-19 14:05:09`, for a pipe.
+pub(crate) fn stamp(at: Millis) -> String {
+    zone().stamp(at.0)
+}

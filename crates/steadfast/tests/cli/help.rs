@@ -160,3 +160,12 @@ fn help_of_a_command_is_its_help() {
     }
     assert_eq!(sandbox.fails(&["help", "fly"]).0, 64);
 }
+
+#[test]
+fn the_help_of_help_is_the_help() {
+    let sandbox = Sandbox::bare();
+    let help = sandbox.ok(&["--help"]);
+    for flag in ["--help", "-h"] {
+        assert_eq!(sandbox.ok(&["help", flag]), help);
+    }
+}

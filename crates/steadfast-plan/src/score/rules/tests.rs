@@ -106,6 +106,8 @@ mod constraints {
         assert_eq!(points("Don't touch the database schema."), 2);
         assert_eq!(points("Write it down in at most 80 lines."), 2);
         assert_eq!(points("## Rules\n- The migration may run twice.\n"), 2);
+        assert_eq!(points("Sign in with a code: src/auth/. The old endpoint stays. Done when `cargo test` passes."), 2);
+        assert_eq!(points("The public names of the module remain"), 2);
     }
 
     #[test]
@@ -119,6 +121,7 @@ mod constraints {
     fn people_who_do_not_do_something_forbid_nothing() {
         assert_eq!(points("New people often do not understand what it is for."), 0);
         assert_eq!(points("It answers 404 for an order that does not exist."), 0);
+        assert_eq!(points("A user stays signed in for a week."), 0);
         assert_eq!(points("Add a dark mode."), 0);
     }
 }

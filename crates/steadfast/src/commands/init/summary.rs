@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_hosts::install::{FileContent, FileEdit, InstallPaths, InstallPlan, InstallScope, lines};
-use steadfast_model::{Host, allowed_commands};
+use steadfast_model::{Authority, Host, commands};
 use steadfast_text::{HANG, columns, count, pad};
 
 use crate::diff::changed_lines;
@@ -101,17 +101,21 @@ pub(super) fn cost(plan: &InstallPlan, hook: Option<Duration>) -> Option<String>
 
 /// The commands that the agent may run without a dialog, by name.
 pub(super) fn allowed() -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for command in allowed_commands() {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for (command, authority) in commands() {
         let (group, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let rest = match authority {
+            Authority::Human | Authority::Either => continue,
+            Authority::AllowedAsTool => format!("{rest} as tool"),
+            Authority::Allowed => rest.to_owned(),
+        };
         match groups.iter_mut().find(|(known, _)| *known == group) {
             Some((_, rests)) => rests.push(rest),
             None => groups.push((group, vec![rest])),
         }
     }
     let named = groups.iter().map(|(group, rests)| match rests.as_slice() {
-        [""] => (*group).to_owned(),
-        [rest] => format!("{group} {rest}"),
+        [rest] => format!("{group} {rest}").trim_end().to_owned(),
         rests => format!("{group} ({})", rests.join(", ")),
     });
     named.collect::<Vec<_>>().join(", ")
@@ -206,7 +210,10 @@ mod tests {
             allowed.starts_with("status, progress, why, log, task (list, ready, next, show, start, done,"),
             "{allowed}"
         );
-        assert!(allowed.contains("goal show, decide, learn (add, list), recall, loop ("), "{allowed}");
+        assert!(
+            allowed.contains("plan (lock, propose as tool, list, show, status), goal show, decide, learn ("),
+            "{allowed}"
+        );
     }
 
     #[test]

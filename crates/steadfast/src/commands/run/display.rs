@@ -5,19 +5,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use steadfast_model::{Run, RunId, RunUnit, RunView};
+use steadfast_model::{Millis, Run, RunId, RunUnit, RunView};
 use steadfast_redact::redact;
 use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
-use steadfast_text::HANG;
+use steadfast_text::{HANG, cost, count, duration, one_line};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::notifier::Notifier;
 use crate::output::{note, tell};
-use crate::terminal::{self, Screen};
+use crate::terminal::{self, Column, Screen, Table, faint, strong};
 
 /// Rendering a run of thousands of tasks takes a while: it may use at most a hundredth of the time.
 const SHARE: u32 = 100;
@@ -115,9 +115,20 @@ impl Display {
 
     fn draw(&mut self, now: &Snapshot<'_>) {
         let Some(screen) = &mut self.screen else { return };
+        let (width, _) = screen.size();
         let mut lines = vec![self.status.clone()];
+        let mut table = Table::new(&[
+            Column::whole("", 1),
+            Column::whole("", 9),
+            Column::whole("", 5),
+            Column::text("", 7, 20),
+            Column::whole("", 4),
+            Column::text("", 2, 12),
+        ]);
+        let at = environment::now();
         let working = now.units.iter().filter_map(|unit| Some((unit, now.agents.get(&unit.unit)?)));
-        lines.extend(working.map(|(unit, activity)| agent(unit, activity)));
+        working.for_each(|(unit, activity)| table.row(agent(unit, activity, at)));
+        lines.extend(table.lines(Some(width)).into_iter().skip(1));
         screen.draw(&lines);
     }
 }
@@ -132,10 +143,10 @@ impl Audience for Display {
             // A night has two dates.
             let day = terminal::day(now);
             if self.day != day {
-                note!("{}", terminal::faint(&terminal::day_line(now)));
+                note!("{}", faint(&terminal::day_line(now)));
                 self.day = day;
             }
-            note!("{} {HANG}{line}", terminal::faint(&terminal::clock(now)));
+            note!("{} {HANG}{line}", faint(&terminal::clock(now)));
             self.stale = true;
         }
         if let RunEvent::Blocked { unit, why } = event {
@@ -146,14 +157,22 @@ impl Audience for Display {
     }
 }
 
-fn agent(unit: &RunUnit, activity: &Activity) -> String {
+/// Mark, unit, time, what it does, what it took, title: a narrow terminal cuts the title first.
+fn agent(unit: &RunUnit, activity: &Activity, now: Millis) -> [String; 6] {
     let Activity { doing, turns, spent } = activity;
-    let cost = match spent.micro_usd {
-        Some(micro) if micro > 0 => format!(" · ${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000),
-        _ => String::new(),
-    };
-    let turns = if *turns == 0 { String::new() } else { format!(" · {turns} turns") };
-    format!("  {:<6} {}: {doing}{turns}{cost}", unit.unit.as_str(), unit.title)
+    let took = u64::try_from(now.since(unit.updated_at)).unwrap_or(0) / 1_000 * 1_000;
+    let turns = (*turns > 0).then(|| count(*turns, "turn"));
+    let spent = spent.micro_usd.filter(|micro| *micro > 0).map(cost);
+    let amounts: Vec<String> = turns.into_iter().chain(spent).collect();
+    let took = if took == 0 { String::new() } else { duration(took) };
+    [
+        ">".to_owned(),
+        strong(unit.unit.as_str()),
+        took,
+        one_line(doing),
+        amounts.join(" · "),
+        faint(&one_line(&unit.title)),
+    ]
 }
 
 /// `unit 1.1 has`, `units 1.1, 1.2 have`
