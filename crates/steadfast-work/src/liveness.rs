@@ -15,12 +15,15 @@ pub enum Liveness {
     Unknown,
     /// Its process is gone, and it sent no end.
     Killed,
+    /// Its run ended it or saw it end.
+    EndedByRun,
     Ended,
 }
 
 impl Liveness {
     /// The reason of an end that the session did not report.
     pub const KILLED: &'static str = "killed";
+    pub const BY_RUN: &'static str = "ended with its run";
 
     /// `by_runs`: the sessions whose runs saw them end.
     pub fn of(place: &Place, row: &SessionRow, by_runs: &BTreeSet<SessionId>) -> Self {
@@ -28,7 +31,7 @@ impl Liveness {
             return Self::Ended;
         }
         if by_runs.contains(&row.id) {
-            return Self::Killed;
+            return Self::EndedByRun;
         }
         match host_process(&SessionFiles::of(place, &row.id)) {
             HostProcess::Gone => Self::Killed,
@@ -38,7 +41,7 @@ impl Liveness {
     }
 
     pub fn is_over(self) -> bool {
-        matches!(self, Self::Killed | Self::Ended)
+        matches!(self, Self::Killed | Self::EndedByRun | Self::Ended)
     }
 }
 

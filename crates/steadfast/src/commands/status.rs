@@ -257,6 +257,7 @@ impl Seen {
             "ended": match (&row.ended, self.liveness) {
                 (Some(end), _) => Some(end.reason.as_str()),
                 (None, Liveness::Killed) => Some(Liveness::KILLED),
+                (None, Liveness::EndedByRun) => Some(Liveness::BY_RUN),
                 (None, _) => None,
             },
             "prompts": row.prompts,
@@ -329,7 +330,8 @@ impl Seen {
             (Some(_), Some(release)) => format!("ended, {release}"),
             (Some(end), None) => format!("ended ({})", end.reason),
             (None, Some(release)) if self.liveness == Liveness::Killed => format!("killed, {release}"),
-            (None, None) if self.liveness == Liveness::Killed => "killed".to_owned(),
+            (None, None) if self.liveness == Liveness::Killed => Liveness::KILLED.to_owned(),
+            (None, _) if self.liveness == Liveness::EndedByRun => Liveness::BY_RUN.to_owned(),
             (None, None) if self.liveness == Liveness::Unknown => {
                 "working, if its process still runs (on another machine or in another container)".to_owned()
             }

@@ -47,6 +47,7 @@ fn a_prompt_sets_the_goal_and_what_it_forbids_is_refused_until_it_is_lifted() {
                 "of": [],
                 "said": "Fix the login in src/auth.rs, but don't commit yet.",
             }],
+            "waiting": null,
         })
     );
     let answer = sandbox.shell_tool("git commit -m x");

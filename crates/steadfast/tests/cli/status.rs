@@ -130,3 +130,25 @@ fn much_that_waits_for_a_human() {
     No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.
     ");
 }
+
+#[test]
+fn a_session_whose_process_is_gone_is_killed_and_one_of_elsewhere_is_unknown() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.hook("UserPromptSubmit", "s-1", serde_json::json!({"prompt": "Do the tasks."}));
+    let numbering = std::fs::read_link("/proc/self/ns/pid").unwrap();
+    let note = |noted: &str| std::fs::write(sandbox.session("s-1").dir().join("process"), noted).unwrap();
+    let ended = || {
+        let status: serde_json::Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+        status["sessions"][0]["ended"].clone()
+    };
+    note(&format!("4194304000 1 {}", numbering.display()));
+    let status = sandbox.ok(&["status"]);
+    assert!(status.contains(" killed, ") && !status.contains("working"), "{status}");
+    assert!(status.contains("no session works on them"), "{status}");
+    assert_eq!(ended(), "killed");
+    note("4194304000 1 pid:[1]");
+    let status = sandbox.ok(&["status"]);
+    assert!(status.contains("working, if its process still runs (on another machine"), "{status}");
+    assert_eq!(ended(), serde_json::Value::Null);
+}
