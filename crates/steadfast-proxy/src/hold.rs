@@ -64,6 +64,12 @@ impl CallHold {
         }
     }
 
+    /// Returns whether a call needs a ruling. A model that learnt our own name from a summary gets its call back in the
+    /// same wrapping as any other refused call, so it needs one, too.
+    pub(crate) fn is_held(tool: &str, holds: impl Fn(&str) -> bool) -> bool {
+        tool.is_empty() || tool == REFUSED_TOOL || holds(tool)
+    }
+
     /// Adds a chunk of the stream. Call [`Self::next_step`] until it returns `None` before the next one.
     pub(crate) fn push(&mut self, chunk: Bytes) {
         if self.held.is_none() {
@@ -145,9 +151,7 @@ impl CallHold {
         };
         self.completed.extend(step.completed);
         let Some(held) = &mut self.held else { return };
-        // A model that learnt our name from a summary gets it back in the same wrapping as any other refused call.
-        let is_held = |tool: &str| tool.is_empty() || tool == REFUSED_TOOL || holds(tool);
-        self.waiting.extend(step.opened.into_iter().filter(|(_, tool)| is_held(tool)));
+        self.waiting.extend(step.opened.into_iter().filter(|(_, tool)| Self::is_held(tool, holds)));
         if self.waiting.is_empty() && held.is_empty() {
             let bytes = match &part {
                 SsePart::Record(record) => self.refuser.write(record, &step.fragments),

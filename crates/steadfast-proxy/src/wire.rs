@@ -153,10 +153,6 @@ impl StreamRefuser {
         Self { format, refused: Vec::new(), begun: Vec::new() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.refused.is_empty()
-    }
-
     pub(crate) fn add(&mut self, refused: RefusedCall) {
         self.refused.push(refused);
     }

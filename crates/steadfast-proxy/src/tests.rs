@@ -1,0 +1,7 @@
+//! The whole proxy between a raw client and a raw upstream.
+
+mod differential;
+mod double;
+mod network;
+mod refusing;
+mod serving;
