@@ -38,7 +38,7 @@ pub enum UpstreamError {
     Address { url: String },
     #[error(transparent)]
     Trust(#[from] TrustError),
-    #[error("a proxy with an `{scheme}` address is not supported; use an `http` address")]
+    #[error("proxies with `{scheme}` addresses are not supported; use an `http` address")]
     Proxy { scheme: String },
     #[error("cannot reach {host}: {source}")]
     Connect { host: String, source: io::Error },
