@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use steadfast_proxy::json::{Json, Splices};
+use steadfast_proxy::json::{JsonText, Splices};
 
 fuzz_target!(|document: &[u8]| {
-    let Some(body) = Json::of(document) else { return };
+    let Some(body) = JsonText::of(document) else { return };
     assert_eq!(&document[body.range(document)], body.text().as_bytes());
     // The parser refuses halves of characters and deep nesting, which are only skipped here.
     let Ok(mut value) = serde_json::from_slice::<Value>(document) else { return };
@@ -21,7 +21,7 @@ fuzz_target!(|document: &[u8]| {
     }
 });
 
-fn is_read(text: Json<'_>, value: &Value, document: &[u8]) {
+fn is_read(text: JsonText<'_>, value: &Value, document: &[u8]) {
     assert_eq!(&document[text.range(document)], text.text().as_bytes());
     match value {
         Value::Array(values) => {

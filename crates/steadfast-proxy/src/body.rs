@@ -185,7 +185,7 @@ impl ReadBody {
     }
 
     /// Returns the body as the client would have seen it.
-    pub(crate) fn as_it_came(self) -> AnswerBody {
+    pub(crate) fn into_answer(self) -> AnswerBody {
         match self {
             Self::Whole(first) => AnswerBody::whole(first),
             Self::TooLong(first, body) => AnswerBody { first, ..AnswerBody::streamed(body) },

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 
 use crate::body::{AnswerBody, ReadBody, RequestBody};
+use crate::encoding::BodyEncoding;
 use crate::judge::ModelExchange;
-use crate::server::{Guest, ProxyState, Route};
+use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
-use crate::watch::{Watch, WatchedStream};
-use crate::wire::{Endpoint, restore};
+use crate::watch::{AnswerWatch, WatchedStream};
+use crate::wire::{Endpoint, may_be_restored, restore};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
 const BODY_LIMIT: usize = 64 << 20;
@@ -36,25 +38,25 @@ pub(crate) async fn exchange(
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, UpstreamError> {
     let below = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let admitted = guest.admits(request.headers()).and_then(|()| state.route(&below).ok_or(Refused::NoRoute));
+    let admitted = guest.admits(request.headers()).and_then(|()| state.route(&below).ok_or(RefusedRequest::NoRoute));
     let (route, below) = match admitted {
         Ok(found) => found,
         Err(refused) => return Ok(refused.answer()),
     };
     if request.headers().contains_key(header::UPGRADE) || request.method() == Method::CONNECT {
         // Codex tries a WebSocket first. After this status it takes HTTP at once; after a 404 it tries six more times.
-        return Ok(Refused::Upgrade.answer());
+        return Ok(RefusedRequest::Upgrade.answer());
     }
     match forward(&state, route, below, request).await {
         Ok(response) => Ok(response),
         Err(Failure::Refused(refused)) => Ok(refused.answer()),
         Err(Failure::Upstream(error @ UpstreamError::Broken { .. })) => Err(error),
-        Err(Failure::Upstream(error)) => Ok(Refused::Unreachable(error.to_string()).answer()),
+        Err(Failure::Upstream(error)) => Ok(RefusedRequest::Unreachable(error.to_string()).answer()),
     }
 }
 
 enum Failure {
-    Refused(Refused),
+    Refused(RefusedRequest),
     Upstream(UpstreamError),
 }
 
@@ -66,7 +68,7 @@ impl From<UpstreamError> for Failure {
 
 async fn forward(
     state: &ProxyState,
-    route: &Route,
+    route: &ProxyRoute,
     below: &str,
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, Failure> {
@@ -75,11 +77,13 @@ async fn forward(
     let endpoint = Endpoint::of(path).filter(|_| parts.method == Method::POST);
     let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
     let body = match &seen {
-        Some((endpoint, exchange)) => {
+        Some((_, exchange)) => {
             let body = whole_request(body).await?;
-            let session = exchange.session.as_deref().unwrap_or_default();
-            let is_plain = !parts.headers.contains_key(header::CONTENT_ENCODING);
-            let restored = if is_plain { restore(endpoint.format, &body, session, &state.memory) } else { None };
+            let encoding = BodyEncoding::of(&parts.headers);
+            let restored = restored(state, exchange, body.clone(), encoding).await;
+            if restored.is_some() {
+                parts.headers.remove(header::CONTENT_ENCODING);
+            }
             let body = restored.unwrap_or(body);
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
@@ -89,23 +93,40 @@ async fn forward(
         None if http_body::Body::is_end_stream(&body) => RequestBody::Empty,
         None => RequestBody::Streamed(body),
     };
-    parts.uri = route.upstream.uri(below).ok_or(Failure::Refused(Refused::NoRoute))?;
+    parts.uri = route.upstream.uri(below).ok_or(Failure::Refused(RefusedRequest::NoRoute))?;
     without_hop_by_hop(&mut parts.headers);
     parts.headers.remove(header::EXPECT);
     let host = HeaderValue::from_str(route.upstream.authority().as_str());
-    parts.headers.insert(header::HOST, host.map_err(|_| Failure::Refused(Refused::NoRoute))?);
+    parts.headers.insert(header::HOST, host.map_err(|_| Failure::Refused(RefusedRequest::NoRoute))?);
     // A compressed answer cannot be read beside the stream.
     parts.headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     let response = route.upstream.send(Request::from_parts(parts, body)).await?;
     Ok(answer(state, seen, response).await)
 }
 
-async fn whole_request(body: Incoming) -> Result<bytes::Bytes, Failure> {
+/// Returns the request as the model knows it, without compression. `None`: it passes as it is.
+async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) -> Option<Bytes> {
+    let (memory, format) = (Arc::clone(&state.memory), exchange.format);
+    let session = exchange.session.clone().unwrap_or_default();
+    if encoding == BodyEncoding::Unknown
+        || (encoding == BodyEncoding::Plain && !may_be_restored(&body, &session, &memory))
+    {
+        return None;
+    }
+    // A conversation of megabytes must not keep the other streams waiting.
+    let restored = tokio::task::spawn_blocking(move || match encoding {
+        BodyEncoding::Plain => restore(format, &body, &session, &memory),
+        encoded => restore(format, &encoded.decoded(&body, BODY_LIMIT)?, &session, &memory),
+    });
+    restored.await.ok().flatten()
+}
+
+async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {
     match ReadBody::of(body, BODY_LIMIT).await {
         ReadBody::Whole(body) => Ok(body),
-        ReadBody::TooLong(..) => Err(Failure::Refused(Refused::TooLong)),
+        ReadBody::TooLong(..) => Err(Failure::Refused(RefusedRequest::TooLong)),
         // The client has left, and nobody reads this.
-        ReadBody::Broken(..) => Err(Failure::Refused(Refused::Incomplete)),
+        ReadBody::Broken(..) => Err(Failure::Refused(RefusedRequest::Incomplete)),
     }
 }
 
@@ -119,7 +140,7 @@ async fn answer(
     let seen = seen.filter(|(endpoint, _)| endpoint.answers && !parts.headers.contains_key(header::CONTENT_ENCODING));
     let Some((_, exchange)) = seen else { return Response::from_parts(parts, AnswerBody::streamed(body)) };
     let (judge, memory) = (Arc::clone(&state.judge), Arc::clone(&state.memory));
-    let watch = Watch { exchange: Arc::new(exchange), judge, memory, limits: limits(&parts.headers) };
+    let watch = AnswerWatch { exchange: Arc::new(exchange), judge, memory, limits: limits(&parts.headers) };
     let is = |kind: &str| {
         let content = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         content.is_some_and(|content| content.trim_start().to_ascii_lowercase().starts_with(kind))
@@ -138,7 +159,7 @@ async fn answer(
                 }
                 AnswerBody::whole(body)
             }
-            other => other.as_it_came(),
+            other => other.into_answer(),
         }
     } else {
         AnswerBody::streamed(body)
@@ -188,7 +209,7 @@ fn without_hop_by_hop(headers: &mut HeaderMap) {
 
 /// A request that the proxy answers itself.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum RefusedRequest {
     NoRoute,
     Host,
     Origin,
@@ -198,7 +219,7 @@ pub(crate) enum Refused {
     Unreachable(String),
 }
 
-impl Refused {
+impl RefusedRequest {
     fn answer(self) -> Response<AnswerBody> {
         let (status, kind, message) = match self {
             Self::NoRoute => (StatusCode::NOT_FOUND, "not_found_error", "this address has no valid token".into()),

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::judge::Ruling;
+use crate::judge::CallRuling;
 use crate::sse::{SsePart, SseSplitter};
-use crate::wire::{CallKey, CallKind, ModelAnswer, REFUSED_TOOL, Refusal, RefusedCall, Step, StreamReader};
+use crate::wire::{CallKey, CallKind, CallStep, ModelAnswer, REFUSED_TOOL, Refusal, RefusedCall, StreamReader};
 use crate::wire::{StreamRefuser, WireCall, WireFormat};
 
 /// The longest call that is held. A longer one is judged without its input.
@@ -104,10 +104,10 @@ impl CallHold {
     }
 
     /// Takes the ruling on the call that [`HoldStep::Judge`] named.
-    pub(crate) fn rule(&mut self, ruling: Ruling) -> Option<RefusedCall> {
+    pub(crate) fn rule(&mut self, ruling: CallRuling) -> Option<RefusedCall> {
         let (key, call) = self.judging.take()?;
         self.waiting.retain(|(waiting, _)| *waiting != key);
-        let Ruling::Refuse { why } = ruling else { return None };
+        let CallRuling::Refuse { why } = ruling else { return None };
         let refused = RefusedCall { key, id: call.id.clone(), refusal: Refusal::of(&call, why) };
         self.refuser.add(refused.clone());
         Some(refused)
@@ -147,7 +147,7 @@ impl CallHold {
     fn take(&mut self, part: SsePart, holds: &impl Fn(&str) -> bool) {
         let step = match &part {
             SsePart::Record(record) => self.reader.read(record),
-            SsePart::Fragment(_) => Step::default(),
+            SsePart::Fragment(_) => CallStep::default(),
         };
         self.completed.extend(step.completed);
         let Some(held) = &mut self.held else { return };

@@ -17,7 +17,7 @@ pub struct ModelExchange {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ruling {
+pub enum CallRuling {
     Allow,
     /// The model reads the reason as the result of its call.
     Refuse {
@@ -34,10 +34,10 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
     fn holds(&self, exchange: &ModelExchange, tool: &str) -> bool;
 
     /// Judges a held call. It runs on a thread of its own and may read files.
-    fn judge(&self, exchange: &ModelExchange, call: &WireCall) -> Ruling;
+    fn judge(&self, exchange: &ModelExchange, call: &WireCall) -> CallRuling;
 
     /// The ruling if [`Self::judge`] panics or takes too long.
-    fn without_judgement(&self, exchange: &ModelExchange, call: &WireCall) -> Ruling;
+    fn without_judgement(&self, exchange: &ModelExchange, call: &WireCall) -> CallRuling;
 
     /// Sees a call that is not held. It must be quick.
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);

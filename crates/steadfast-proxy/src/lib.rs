@@ -8,6 +8,7 @@
 mod body;
 #[cfg(test)]
 mod client;
+mod encoding;
 mod exchange;
 mod hold;
 pub mod json;
@@ -22,7 +23,7 @@ mod upstream;
 mod watch;
 pub mod wire;
 
-pub use judge::{CallJudge, ModelExchange, Ruling};
-pub use server::{ProxyError, Route, RunningProxy};
+pub use judge::{CallJudge, CallRuling, ModelExchange};
+pub use server::{ProxyError, ProxyRoute, RunningProxy};
 pub use tls::TrustError;
 pub use upstream::{NetworkSettings, Upstream, UpstreamError};

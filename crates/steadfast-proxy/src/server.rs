@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::exchange::{Refused, exchange};
+use crate::exchange::{RefusedRequest, exchange};
 use crate::judge::CallJudge;
 use crate::memory::RefusalMemory;
 use crate::upstream::{HEAD_LIMIT, HEADER_COUNT, Upstream};
@@ -42,12 +42,12 @@ pub enum ProxyError {
 }
 
 /// A secret path, and the service behind it: `http://127.0.0.1:PORT/TOKEN/v1/messages`.
-pub struct Route {
+pub struct ProxyRoute {
     token: String,
     pub(crate) upstream: Arc<Upstream>,
 }
 
-impl Route {
+impl ProxyRoute {
     pub fn new(token: impl Into<String>, upstream: Upstream) -> Result<Self, ProxyError> {
         let token = token.into();
         if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -57,23 +57,23 @@ impl Route {
     }
 }
 
-impl fmt::Debug for Route {
+impl fmt::Debug for ProxyRoute {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Route").field("upstream", &self.upstream).finish_non_exhaustive()
+        formatter.debug_struct("ProxyRoute").field("upstream", &self.upstream).finish_non_exhaustive()
     }
 }
 
 /// What all connections share.
 #[derive(Debug)]
 pub(crate) struct ProxyState {
-    routes: Vec<Route>,
+    routes: Vec<ProxyRoute>,
     pub(crate) judge: Arc<dyn CallJudge>,
     pub(crate) memory: Arc<RefusalMemory>,
 }
 
 impl ProxyState {
     /// Finds the route of a path, and the path below it.
-    pub(crate) fn route<'a>(&self, path: &'a str) -> Option<(&Route, &'a str)> {
+    pub(crate) fn route<'a>(&self, path: &'a str) -> Option<(&ProxyRoute, &'a str)> {
         self.routes.iter().find_map(|route| {
             let (token, below) = path.strip_prefix('/')?.split_at_checked(route.token.len())?;
             let is_path = below.is_empty() || below.starts_with(['/', '?']);
@@ -96,14 +96,14 @@ pub(crate) struct Guest {
 impl Guest {
     /// A page in a browser can reach a loopback address. It cannot hide its origin, and a name of its own that leads
     /// here stands in `Host`.
-    pub(crate) fn admits(self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn admits(self, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         if headers.contains_key(header::ORIGIN) {
-            return Err(Refused::Origin);
+            return Err(RefusedRequest::Origin);
         }
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
         let is_ours = ["127.0.0.1", "localhost", "[::1]"].contains(&name) && port.parse() == Ok(self.port);
-        if is_ours { Ok(()) } else { Err(Refused::Host) }
+        if is_ours { Ok(()) } else { Err(RefusedRequest::Host) }
     }
 }
 
@@ -117,11 +117,15 @@ pub struct RunningProxy {
 
 impl RunningProxy {
     /// Listens on a free port of 127.0.0.1.
-    pub fn start(routes: Vec<Route>, judge: Arc<dyn CallJudge>) -> Result<Self, ProxyError> {
+    pub fn start(routes: Vec<ProxyRoute>, judge: Arc<dyn CallJudge>) -> Result<Self, ProxyError> {
         Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), routes, judge)
     }
 
-    pub fn start_at(address: SocketAddr, routes: Vec<Route>, judge: Arc<dyn CallJudge>) -> Result<Self, ProxyError> {
+    pub fn start_at(
+        address: SocketAddr,
+        routes: Vec<ProxyRoute>,
+        judge: Arc<dyn CallJudge>,
+    ) -> Result<Self, ProxyError> {
         if !address.ip().is_loopback() {
             return Err(ProxyError::NotLoopback { address });
         }

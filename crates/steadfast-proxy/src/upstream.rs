@@ -143,7 +143,7 @@ impl Upstream {
             });
             match (self.send_on(sender, request).await, again) {
                 (Err(Unsent::Broken(_)), Some(again)) => request = again,
-                (Err(Unsent::Back(back)), _) => request = back,
+                (Err(Unsent::Back(back)), _) => request = *back,
                 (Err(Unsent::Broken(source)), None) => return Err(self.broken(source)),
                 (Ok(response), _) => return Ok(response),
             }
@@ -162,10 +162,10 @@ impl Upstream {
         request: Request<RequestBody>,
     ) -> Result<Response<Incoming>, Unsent> {
         if sender.ready().await.is_err() {
-            return Err(Unsent::Back(request));
+            return Err(Unsent::Back(Box::new(request)));
         }
         let response = sender.try_send_request(request).await.map_err(|mut error| match error.take_message() {
-            Some(request) => Unsent::Back(request),
+            Some(request) => Unsent::Back(Box::new(request)),
             None => Unsent::Broken(error.into_error()),
         })?;
         let upstream = Arc::clone(self);
@@ -274,6 +274,6 @@ async fn open(host: &str, port: u16) -> io::Result<TcpStream> {
 /// A request that got no answer.
 enum Unsent {
     /// Nothing of it was sent.
-    Back(Request<RequestBody>),
+    Back(Box<Request<RequestBody>>),
     Broken(hyper::Error),
 }

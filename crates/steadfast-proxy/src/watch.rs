@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use crate::hold::{CallHold, HoldStep};
-use crate::judge::{CallJudge, ModelExchange, Ruling};
+use crate::judge::{CallJudge, CallRuling, ModelExchange};
 use crate::memory::RefusalMemory;
 use crate::wire::{CallKey, ModelAnswer, Refusal, RefusedCall, WireCall, answer_of_body, refuse_in_body};
 
@@ -24,7 +24,7 @@ const KEEPALIVE: Duration = Duration::from_secs(10);
 
 /// Everything that looks at one exchange.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct AnswerWatch {
     pub(crate) exchange: Arc<ModelExchange>,
     pub(crate) judge: Arc<dyn CallJudge>,
     pub(crate) memory: Arc<RefusalMemory>,
@@ -32,9 +32,9 @@ pub(crate) struct Watch {
     pub(crate) limits: Vec<(String, String)>,
 }
 
-impl Watch {
+impl AnswerWatch {
     /// Gets a ruling on a call, on a thread that may wait for files.
-    async fn rule(self, call: WireCall) -> Ruling {
+    async fn rule(self, call: WireCall) -> CallRuling {
         let (judge, exchange, judged) = (Arc::clone(&self.judge), Arc::clone(&self.exchange), call.clone());
         let ruling = tokio::task::spawn_blocking(move || judge.judge(&exchange, &judged));
         match timeout(JUDGE_LIMIT, ruling).await {
@@ -83,20 +83,24 @@ impl Watch {
         body
     }
 
-    fn refused(&self, key: CallKey, call: &WireCall, ruling: Ruling) -> Option<RefusedCall> {
+    fn refused(&self, key: CallKey, call: &WireCall, ruling: CallRuling) -> Option<RefusedCall> {
         match ruling {
-            Ruling::Refuse { why } => Some(RefusedCall { key, id: call.id.clone(), refusal: Refusal::of(call, why) }),
-            Ruling::Allow => None,
+            CallRuling::Refuse { why } => {
+                Some(RefusedCall { key, id: call.id.clone(), refusal: Refusal::of(call, why) })
+            }
+            CallRuling::Allow => None,
         }
     }
 }
+
+type PendingRuling = Pin<Box<dyn Future<Output = CallRuling> + Send>>;
 
 /// A streamed answer.
 pub(crate) struct WatchedStream {
     upstream: Incoming,
     hold: CallHold,
-    watch: Watch,
-    judging: Option<(WireCall, Pin<Box<dyn Future<Output = Ruling> + Send>>)>,
+    watch: AnswerWatch,
+    judging: Option<(WireCall, PendingRuling)>,
     /// When the client has to hear something. Only while a call is held.
     silence: Option<Pin<Box<Sleep>>>,
     end: Option<Result<(), hyper::Error>>,
@@ -104,7 +108,7 @@ pub(crate) struct WatchedStream {
 }
 
 impl WatchedStream {
-    pub(crate) fn new(upstream: Incoming, watch: Watch) -> Self {
+    pub(crate) fn new(upstream: Incoming, watch: AnswerWatch) -> Self {
         let hold = CallHold::new(watch.exchange.format, watch.judge.refuses(&watch.exchange));
         Self { upstream, hold, watch, judging: None, silence: None, end: None, is_reported: false }
     }
@@ -124,7 +128,7 @@ impl WatchedStream {
                 }
                 Some(HoldStep::Seen(call)) => self.watch.judge.saw_call(&self.watch.exchange, &call),
                 Some(HoldStep::Judge(call)) => {
-                    let ruling = Box::pin(self.watch.clone().rule(call.clone()));
+                    let ruling: PendingRuling = Box::pin(self.watch.clone().rule(call.clone()));
                     self.judging = Some((call, ruling));
                 }
                 None => match self.end.take() {

@@ -15,7 +15,7 @@ use bytes::Bytes;
 pub use answer::{AnswerError, ModelAnswer, WireUsage};
 pub(crate) use body::{answer_of_body, refuse_in_body};
 pub use refusal::{CallKind, REFUSED_TOOL, Refusal, WireCall};
-pub(crate) use request::restore;
+pub(crate) use request::{may_be_restored, restore};
 
 use crate::sse::SseRecord;
 
@@ -72,7 +72,7 @@ pub(crate) struct CallKey(pub(crate) u64, pub(crate) u64);
 
 /// What a record of a stream adds to the calls.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct CallStep {
     /// Calls that begin, with their tools.
     pub(crate) opened: Vec<(CallKey, String)>,
     /// The call of each fragment in the record, in their order.
@@ -84,23 +84,23 @@ pub(crate) struct Step {
 /// Reads the records of a streamed answer.
 #[derive(Debug)]
 pub(crate) enum StreamReader {
-    Messages(messages::Reader),
-    Responses(responses::Reader),
-    Chat(chat::Reader),
+    Messages(messages::MessagesReader),
+    Responses(responses::ResponsesReader),
+    Chat(chat::ChatReader),
 }
 
 impl StreamReader {
     pub(crate) fn new(format: WireFormat) -> Self {
         match format {
-            WireFormat::Messages => Self::Messages(messages::Reader::default()),
-            WireFormat::Responses => Self::Responses(responses::Reader::default()),
-            WireFormat::Chat => Self::Chat(chat::Reader::default()),
+            WireFormat::Messages => Self::Messages(messages::MessagesReader::default()),
+            WireFormat::Responses => Self::Responses(responses::ResponsesReader::default()),
+            WireFormat::Chat => Self::Chat(chat::ChatReader::default()),
         }
     }
 
-    pub(crate) fn read(&mut self, record: &SseRecord) -> Step {
+    pub(crate) fn read(&mut self, record: &SseRecord) -> CallStep {
         let fields = record.fields();
-        let Some(data) = fields.data else { return Step::default() };
+        let Some(data) = fields.data else { return CallStep::default() };
         match self {
             Self::Messages(reader) => reader.read(&data),
             Self::Responses(reader) => reader.read(&data),
@@ -109,10 +109,10 @@ impl StreamReader {
     }
 
     /// Ends the stream: some upstreams leave out the end of the last call.
-    pub(crate) fn end(&mut self) -> Step {
+    pub(crate) fn end(&mut self) -> CallStep {
         match self {
             Self::Chat(reader) => reader.end(),
-            Self::Messages(_) | Self::Responses(_) => Step::default(),
+            Self::Messages(_) | Self::Responses(_) => CallStep::default(),
         }
     }
 
@@ -157,7 +157,7 @@ impl StreamRefuser {
         self.refused.push(refused);
     }
 
-    /// Returns the bytes for a record. `fragments` are those of its [`Step`].
+    /// Returns the bytes for a record. `fragments` are those of its [`CallStep`].
     pub(crate) fn write(&mut self, record: &SseRecord, fragments: &[CallKey]) -> Bytes {
         if self.refused.is_empty() {
             return record.bytes.clone();

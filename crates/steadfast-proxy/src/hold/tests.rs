@@ -36,7 +36,8 @@ fn play(format: WireFormat, chunks: &[&[u8]], held: &[&str], refused: &[&str]) -
                 HoldStep::Judge(call) => {
                     played.before.get_or_insert(played.bytes.len());
                     let is_refused = refused.contains(&&*call.tool);
-                    let ruling = if is_refused { Ruling::Refuse { why: WHY.to_owned() } } else { Ruling::Allow };
+                    let ruling =
+                        if is_refused { CallRuling::Refuse { why: WHY.to_owned() } } else { CallRuling::Allow };
                     played.judged.push(call);
                     played.refused.extend(hold.rule(ruling));
                 }
@@ -266,6 +267,18 @@ fn a_stream_that_breaks_inside_a_call_passes_as_it_is() {
         drain(&mut hold);
         assert_eq!(String::from_utf8(passed).unwrap(), stream[..cut], "{format:?}");
     }
+}
+
+#[test]
+fn a_call_without_arguments_is_refused_too() {
+    let item = r#"{"type":"function_call","call_id":"c","name":"Write","arguments":""}"#;
+    let event = |kind: &str| format!("data: {{\"type\":\"response.{kind}\",\"output_index\":0,\"item\":{item}}}\n\n");
+    let stream = event("output_item.added") + &event("output_item.done");
+    let played = play(WireFormat::Responses, &[stream.as_bytes()], &ALL, &ALL);
+    let events = events(&played.bytes);
+    assert_eq!(events[0]["item"]["arguments"], "");
+    let wrapper: Value = serde_json::from_str(events[1]["item"]["arguments"].as_str().unwrap()).unwrap();
+    assert_eq!(wrapper, serde_json::json!({"tool": "Write", "input": "", "why": WHY}));
 }
 
 #[test]

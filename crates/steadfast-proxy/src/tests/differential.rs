@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use super::double::{Act, Double, Message, Scripted, TOKEN, Wire, chunked, proxy_to, request};
+use super::double::{Double, DoubleAct, RawMessage, RawWire, Scripted, TOKEN, chunked, proxy_to, request};
 use crate::client::{FORMATS, answer};
 use crate::wire::WireFormat;
 
@@ -150,7 +150,7 @@ fn exchange() -> impl Strategy<Value = Exchange> {
 }
 
 /// Everything that a side can see apart from the rules for headers.
-fn seen(mut message: Message) -> Message {
+fn seen(mut message: RawMessage) -> RawMessage {
     let changed = ["host", "connection", "transfer-encoding", "accept-encoding", "content-length"];
     message.headers.retain(|(name, _)| !changed.contains(&&*name.to_ascii_lowercase()));
     message.headers.sort();
@@ -163,8 +163,8 @@ fn compare(judge: impl Fn() -> Arc<Scripted>, seed: u64) {
     let played = Arc::clone(&current);
     let upstream = Double::start(move |_| {
         let exchange = played.lock().unwrap().clone().unwrap();
-        let sent = exchange.answer.into_iter().map(Act::Send);
-        sent.chain(exchange.closes.then_some(Act::Close)).collect()
+        let sent = exchange.answer.into_iter().map(DoubleAct::Send);
+        sent.chain(exchange.closes.then_some(DoubleAct::Close)).collect()
     });
     let proxy = proxy_to(&upstream.url(), judge());
     let mut runner =
@@ -173,7 +173,7 @@ fn compare(judge: impl Fn() -> Arc<Scripted>, seed: u64) {
         let exchange = exchange().new_tree(&mut runner).unwrap().current();
         *current.lock().unwrap() = Some(exchange.clone());
         let play = |address, path: String| {
-            let mut wire = Wire::connect(address);
+            let mut wire = RawWire::connect(address);
             wire.send(request(exchange.method, address, &path, &exchange.headers, &exchange.body)).unwrap();
             seen(wire.message(true).unwrap())
         };
@@ -184,7 +184,7 @@ fn compare(judge: impl Fn() -> Arc<Scripted>, seed: u64) {
         assert_eq!(proxied.first, direct.first, "{number}: {exchange:?}");
         assert_eq!(proxied.text(), direct.text(), "{number}: {exchange:?}");
         assert!(proxied == direct, "{number}: {proxied:?} is not {direct:?}: {exchange:?}");
-        let [first, second]: [Message; 2] = upstream.received().split_off(2 * number).try_into().unwrap();
+        let [first, second]: [RawMessage; 2] = upstream.received().split_off(2 * number).try_into().unwrap();
         assert_eq!(seen(second), seen(first), "{number}: {exchange:?}");
     }
 }
@@ -210,10 +210,10 @@ fn a_stream_that_is_split_at_any_byte_is_the_same() {
             let (first, second) = text.as_bytes().split_at(*cut.lock().unwrap());
             let head =
                 format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", text.len());
-            vec![Act::Send([head.as_bytes(), first].concat()), Act::Send(second.to_vec())]
+            vec![DoubleAct::Send([head.as_bytes(), first].concat()), DoubleAct::Send(second.to_vec())]
         });
         let proxy = proxy_to(&upstream.url(), Scripted::refusing(&[]));
-        let mut wire = Wire::connect(proxy.address());
+        let mut wire = RawWire::connect(proxy.address());
         for cut in 0..=stream.len() {
             *at.lock().unwrap() = cut;
             wire.send(request("POST", proxy.address(), &format!("/{TOKEN}{path}"), "", b"{}")).unwrap();

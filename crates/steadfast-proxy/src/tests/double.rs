@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use steadfast_testkit::PATIENCE;
 
 use crate::wire::{ModelAnswer, WireCall};
-use crate::{CallJudge, ModelExchange, NetworkSettings, Route, Ruling, RunningProxy, Upstream};
+use crate::{CallJudge, CallRuling, ModelExchange, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
 
 pub(super) const TOKEN: &str = "0123456789abcdef";
 
 /// A message on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct RawMessage {
     /// The request line or the status line.
     pub(super) first: String,
     pub(super) headers: Vec<(String, String)>,
@@ -24,7 +24,7 @@ pub(super) struct Message {
     pub(super) is_whole: bool,
 }
 
-impl Message {
+impl RawMessage {
     /// Returns a header, by its name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
@@ -45,12 +45,12 @@ impl Message {
 
 /// One end of a connection.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct RawWire {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-impl Wire {
+impl RawWire {
     pub(super) fn connect(address: SocketAddr) -> Self {
         Self::of(TcpStream::connect(address).unwrap())
     }
@@ -111,16 +111,16 @@ impl Wire {
     }
 
     /// Reads a head. `None`: the connection ended.
-    pub(super) fn head(&mut self) -> Option<Message> {
+    pub(super) fn head(&mut self) -> Option<RawMessage> {
         let head = String::from_utf8(self.until(b"\r\n\r\n")?).unwrap();
         let mut lines = head.trim_end().split("\r\n");
         let first = lines.next().unwrap().to_owned();
         let pair = |line: &str| line.split_once(':').map(|(key, value)| (key.to_owned(), value.trim().to_owned()));
-        Some(Message { first, headers: lines.filter_map(pair).collect(), ..Message::default() })
+        Some(RawMessage { first, headers: lines.filter_map(pair).collect(), ..RawMessage::default() })
     }
 
     /// Reads a message. `is_answer`: without a length, its body lasts until the end of the connection.
-    pub(super) fn message(&mut self, is_answer: bool) -> Option<Message> {
+    pub(super) fn message(&mut self, is_answer: bool) -> Option<RawMessage> {
         let mut message = self.head()?;
         let has_no_body = is_answer && matches!(message.status(), 204 | 304);
         if has_no_body {
@@ -155,7 +155,7 @@ impl Wire {
 
 /// What the upstream does with a request.
 #[derive(Clone, Debug)]
-pub(super) enum Act {
+pub(super) enum DoubleAct {
     Send(Vec<u8>),
     /// Waits for [`Double::go_on`].
     Wait,
@@ -165,18 +165,18 @@ pub(super) enum Act {
     SeeLeave,
 }
 
-pub(super) type Script = Arc<dyn Fn(&Message) -> Vec<Act> + Send + Sync>;
+pub(super) type Script = Arc<dyn Fn(&RawMessage) -> Vec<DoubleAct> + Send + Sync>;
 
 /// An upstream that answers by a script.
 pub(super) struct Double {
     pub(super) address: SocketAddr,
-    received: Arc<Mutex<Vec<Message>>>,
+    received: Arc<Mutex<Vec<RawMessage>>>,
     go: Sender<()>,
     left: Receiver<()>,
 }
 
 impl Double {
-    pub(super) fn start(script: impl Fn(&Message) -> Vec<Act> + Send + Sync + 'static) -> Self {
+    pub(super) fn start(script: impl Fn(&RawMessage) -> Vec<DoubleAct> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -188,7 +188,7 @@ impl Double {
             for stream in listener.incoming() {
                 let (kept, wait, leaves, script) =
                     (Arc::clone(&kept), Arc::clone(&wait), leaves.clone(), Arc::clone(&script));
-                std::thread::spawn(move || converse(Wire::of(stream.unwrap()), &kept, &wait, &leaves, &script));
+                std::thread::spawn(move || converse(RawWire::of(stream.unwrap()), &kept, &wait, &leaves, &script));
             }
         });
         Self { address, received, go, left }
@@ -197,10 +197,10 @@ impl Double {
     /// Answers every request with this.
     pub(super) fn answering(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
-        Self::start(move |_| vec![Act::Send(answer.clone())])
+        Self::start(move |_| vec![DoubleAct::Send(answer.clone())])
     }
 
-    pub(super) fn received(&self) -> Vec<Message> {
+    pub(super) fn received(&self) -> Vec<RawMessage> {
         self.received.lock().unwrap().clone()
     }
 
@@ -218,8 +218,8 @@ impl Double {
 }
 
 fn converse(
-    mut wire: Wire,
-    received: &Mutex<Vec<Message>>,
+    mut wire: RawWire,
+    received: &Mutex<Vec<RawMessage>>,
     wait: &Mutex<Receiver<()>>,
     leaves: &Sender<()>,
     script: &Script,
@@ -228,20 +228,20 @@ fn converse(
         received.lock().unwrap().push(message.clone());
         for act in script(&message) {
             match act {
-                Act::Send(bytes) => {
+                DoubleAct::Send(bytes) => {
                     if wire.send(bytes).is_err() {
                         return;
                     }
                 }
-                Act::Wait => wait.lock().unwrap().recv_timeout(PATIENCE).unwrap(),
-                Act::Close => {
+                DoubleAct::Wait => wait.lock().unwrap().recv_timeout(PATIENCE).unwrap(),
+                DoubleAct::Close => {
                     wire.close();
                     return;
                 }
-                Act::SeeLeave => {
+                DoubleAct::SeeLeave => {
                     if wire.is_at_end() {
                         // The test may have ended.
-                        drop(leaves.send(()));
+                        leaves.send(()).ok();
                         return;
                     }
                 }
@@ -285,14 +285,14 @@ impl CallJudge for Scripted {
         !self.free.contains(&tool)
     }
 
-    fn judge(&self, _: &ModelExchange, call: &WireCall) -> Ruling {
+    fn judge(&self, _: &ModelExchange, call: &WireCall) -> CallRuling {
         assert!(!self.broken.contains(&&*call.tool), "a broken judge");
         self.judged.lock().unwrap().push(call.clone());
-        if self.refused.contains(&&*call.tool) { Ruling::Refuse { why: WHY.to_owned() } } else { Ruling::Allow }
+        if self.refused.contains(&&*call.tool) { CallRuling::Refuse { why: WHY.to_owned() } } else { CallRuling::Allow }
     }
 
-    fn without_judgement(&self, _: &ModelExchange, _: &WireCall) -> Ruling {
-        Ruling::Refuse { why: "steadfast failed".to_owned() }
+    fn without_judgement(&self, _: &ModelExchange, _: &WireCall) -> CallRuling {
+        CallRuling::Refuse { why: "steadfast failed".to_owned() }
     }
 
     fn saw_call(&self, _: &ModelExchange, call: &WireCall) {
@@ -306,7 +306,7 @@ impl CallJudge for Scripted {
 
 pub(super) fn proxy_to(url: &str, judge: Arc<Scripted>) -> RunningProxy {
     let upstream = Upstream::new(url, &NetworkSettings::default()).unwrap();
-    RunningProxy::start(vec![Route::new(TOKEN, upstream).unwrap()], judge).unwrap()
+    RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], judge).unwrap()
 }
 
 /// Returns a request. `headers` end with a line end each.
@@ -318,8 +318,8 @@ pub(super) fn request(method: &str, address: SocketAddr, path: &str, headers: &s
 }
 
 /// Posts a body through a proxy on a new connection.
-pub(super) fn post(proxy: &RunningProxy, path: &str, headers: &str, body: &[u8]) -> Message {
-    let mut wire = Wire::connect(proxy.address());
+pub(super) fn post(proxy: &RunningProxy, path: &str, headers: &str, body: &[u8]) -> RawMessage {
+    let mut wire = RawWire::connect(proxy.address());
     wire.send(request("POST", proxy.address(), &format!("/{TOKEN}{path}"), headers, body)).unwrap();
     wire.message(true).expect("an answer")
 }

@@ -9,7 +9,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::double::{Double, Scripted, TOKEN, post, proxy_to};
-use crate::{NetworkSettings, Route, RunningProxy, Upstream, UpstreamError};
+use crate::{NetworkSettings, ProxyRoute, RunningProxy, Upstream, UpstreamError};
 
 const NAME: &str = "model.example";
 
@@ -59,7 +59,7 @@ fn serve(mut stream: StreamOwned<ServerConnection, TcpStream>) -> std::io::Resul
 
 fn proxy(url: &str, network: &NetworkSettings) -> RunningProxy {
     let upstream = Upstream::new(url, network).unwrap();
-    RunningProxy::start(vec![Route::new(TOKEN, upstream).unwrap()], Scripted::observing()).unwrap()
+    RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], Scripted::observing()).unwrap()
 }
 
 /// A company's proxy. It leads every name to `target`, or refuses, and keeps the heads that it reads.

@@ -1,10 +1,10 @@
-//! Refused calls between a client and an upstream that compares what comes back with what it produced.
+//! RefusedRequest calls between a client and an upstream that compares what comes back with what it produced.
 
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::double::{Act, Double, Scripted, WHY, event_stream, post, proxy_to};
+use super::double::{Double, DoubleAct, Scripted, WHY, event_stream, post, proxy_to};
 use crate::client::{CALLS, FORMATS, answer, next_request, stored};
 use crate::wire::{REFUSED_TOOL, WireFormat};
 
@@ -30,7 +30,7 @@ fn expected(format: WireFormat, refused: &[&str]) -> Value {
 /// Answers with all calls and remembers the bodies of the requests.
 fn upstream(format: WireFormat) -> Double {
     let stream = event_stream(answer(format).as_bytes());
-    Double::start(move |_| vec![Act::Send(stream.clone())])
+    Double::start(move |_| vec![DoubleAct::Send(stream.clone())])
 }
 
 #[test]
@@ -79,6 +79,27 @@ fn counting_tokens_and_compacting_see_the_models_own_calls_too() {
         let body: Value = serde_json::from_slice(&upstream.received()[1].body).unwrap();
         assert_eq!(body, expected(format, &["Write"]));
     }
+}
+
+#[test]
+fn a_compressed_request_is_restored_and_any_other_one_passes_as_it_is() {
+    let format = WireFormat::Responses;
+    let upstream = upstream(format);
+    let proxy = proxy_to(&upstream.url(), Scripted::refusing(&["Write"]));
+    let first = post(&proxy, "/v1/responses", "", b"{}");
+    let next = next_request(format, &stored(format, &first.body), result).to_string();
+    let compressed =
+        |text: &str| ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    let header = "Content-Encoding: zstd\r\n";
+    post(&proxy, "/v1/responses", header, &compressed(&next));
+    let other = compressed(r#"{"input":[]}"#);
+    post(&proxy, "/v1/responses", header, &other);
+    post(&proxy, "/v1/responses", header, b"not zstd");
+    let received = upstream.received();
+    let body: Value = serde_json::from_slice(&received[1].body).unwrap();
+    assert_eq!((body, received[1].header("content-encoding")), (expected(format, &["Write"]), None));
+    assert_eq!((&received[2].body, received[2].header("content-encoding")), (&other, Some("zstd")));
+    assert_eq!(received[3].text(), "not zstd");
 }
 
 /// The scripted answer without streaming.

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::double::{Act, Double, Message, Scripted, TOKEN, Wire, post, proxy_to, request};
-use crate::{CallJudge, NetworkSettings, ProxyError, Route, RunningProxy, Upstream};
+use super::double::{Double, DoubleAct, RawMessage, RawWire, Scripted, TOKEN, post, proxy_to, request};
+use crate::{CallJudge, NetworkSettings, ProxyError, ProxyRoute, RunningProxy, Upstream};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-fn chunk(text: &str) -> Act {
-    Act::Send(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
+fn chunk(text: &str) -> DoubleAct {
+    DoubleAct::Send(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
 }
 
-fn send(text: &str) -> Act {
-    Act::Send(text.as_bytes().to_vec())
+fn send(text: &str) -> DoubleAct {
+    DoubleAct::Send(text.as_bytes().to_vec())
 }
 
 fn ok(text: &str) -> String {
@@ -20,8 +20,8 @@ fn ok(text: &str) -> String {
 }
 
 /// Posts to a path below the token and returns the connection before the answer.
-fn posted(proxy: &RunningProxy, path: &str) -> Wire {
-    let mut wire = Wire::connect(proxy.address());
+fn posted(proxy: &RunningProxy, path: &str) -> RawWire {
+    let mut wire = RawWire::connect(proxy.address());
     wire.send(request("POST", proxy.address(), &format!("/{TOKEN}{path}"), "", b"{}")).unwrap();
     wire
 }
@@ -37,7 +37,7 @@ fn an_event_arrives_before_the_next_one_is_sent() {
             vec![
                 send(HEAD),
                 chunk("data: {\"type\":\"a\"}\n\n"),
-                Act::Wait,
+                DoubleAct::Wait,
                 chunk("data: {\"type\":\"b\"}\n\n"),
                 send("0\r\n\r\n"),
             ]
@@ -53,7 +53,7 @@ fn an_event_arrives_before_the_next_one_is_sent() {
 
 #[test]
 fn the_head_of_an_answer_arrives_before_its_body() {
-    let upstream = Double::start(|_| vec![send(HEAD), Act::Wait, send("0\r\n\r\n")]);
+    let upstream = Double::start(|_| vec![send(HEAD), DoubleAct::Wait, send("0\r\n\r\n")]);
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let mut wire = posted(&proxy, "/v1/messages");
     assert_eq!(wire.head().unwrap().status(), 200);
@@ -65,7 +65,7 @@ fn the_head_of_an_answer_arrives_before_its_body() {
 fn a_client_that_leaves_cancels_the_request() {
     for path in ["/v1/messages", "/v1/unknown"] {
         for judge in both() {
-            let upstream = Double::start(|_| vec![send(HEAD), chunk("data: 1\n\n"), Act::SeeLeave]);
+            let upstream = Double::start(|_| vec![send(HEAD), chunk("data: 1\n\n"), DoubleAct::SeeLeave]);
             let proxy = proxy_to(&upstream.url(), judge);
             let mut wire = posted(&proxy, path);
             wire.read_to("data: 1");
@@ -77,7 +77,7 @@ fn a_client_that_leaves_cancels_the_request() {
 
 #[test]
 fn a_client_that_leaves_before_the_answer_cancels_the_request() {
-    let upstream = Double::start(|_| vec![Act::SeeLeave]);
+    let upstream = Double::start(|_| vec![DoubleAct::SeeLeave]);
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let wire = posted(&proxy, "/v1/messages");
     steadfast_testkit::wait_for("the request", || upstream.received().pop().ok_or_else(|| "none".to_owned()));
@@ -90,7 +90,7 @@ fn an_answer_that_the_client_left_is_reported_with_its_usage() {
     let judge = Scripted::observing();
     let start = r#"{"type":"message_start","message":{"model":"m","usage":{"input_tokens":9,"output_tokens":1}}}"#;
     let start = format!("data: {start}\n\n");
-    let upstream = Double::start(move |_| vec![send(HEAD), chunk(&start), Act::SeeLeave]);
+    let upstream = Double::start(move |_| vec![send(HEAD), chunk(&start), DoubleAct::SeeLeave]);
     let proxy = proxy_to(&upstream.url(), judge.clone());
     let mut wire = posted(&proxy, "/v1/messages");
     wire.read_to("message_start");
@@ -106,7 +106,7 @@ fn an_upstream_that_breaks_in_the_middle_is_seen_as_it_is() {
     let open_call = "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"Write\",\"input\":{}}}\n\ndata: {\"type\":\"half";
     for judge in both() {
         for text in ["data: 1\n\nevent: half", open_call] {
-            let upstream = Double::start(move |_| vec![send(HEAD), chunk(text), Act::Close]);
+            let upstream = Double::start(move |_| vec![send(HEAD), chunk(text), DoubleAct::Close]);
             let proxy = proxy_to(&upstream.url(), judge.clone());
             let answer = posted(&proxy, "/v1/messages").message(true).unwrap();
             assert_eq!((answer.status(), &*answer.text(), answer.is_whole), (200, text, false));
@@ -117,7 +117,7 @@ fn an_upstream_that_breaks_in_the_middle_is_seen_as_it_is() {
 #[test]
 fn a_json_answer_that_breaks_in_the_middle_is_seen_as_it_is() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{\"a\"";
-    let upstream = Double::start(move |_| vec![send(head), Act::Close]);
+    let upstream = Double::start(move |_| vec![send(head), DoubleAct::Close]);
     let proxy = proxy_to(&upstream.url(), Scripted::refusing(&[]));
     let answer = posted(&proxy, "/v1/messages").message(true).unwrap();
     assert_eq!((answer.status(), &*answer.text(), answer.is_whole), (200, "{\"a\"", false));
@@ -125,7 +125,7 @@ fn a_json_answer_that_breaks_in_the_middle_is_seen_as_it_is() {
 
 #[test]
 fn an_upstream_that_closes_without_an_answer_closes_the_clients_connection() {
-    let upstream = Double::start(|_| vec![Act::Close]);
+    let upstream = Double::start(|_| vec![DoubleAct::Close]);
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     assert_eq!(posted(&proxy, "/v1/messages").message(true), None);
     // A new connection: nothing says that the request was not executed.
@@ -136,12 +136,12 @@ fn an_upstream_that_closes_without_an_answer_closes_the_clients_connection() {
 fn a_kept_connection_that_closes_is_replaced_once() {
     // The second request on a connection closes it.
     let upstream = Double::start(|request| match request.header("x-number") {
-        Some("2") => vec![Act::Close],
+        Some("2") => vec![DoubleAct::Close],
         _ => vec![send(&ok("fine"))],
     });
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let post_numbered = |number: &str| {
-        let mut wire = Wire::connect(proxy.address());
+        let mut wire = RawWire::connect(proxy.address());
         let header = format!("x-number: {number}\r\n");
         wire.send(request("POST", proxy.address(), &format!("/{TOKEN}/v1/messages"), &header, b"{}")).unwrap();
         wire.message(true).map(|answer| answer.text())
@@ -172,7 +172,7 @@ fn connections_to_the_upstream_are_kept() {
         }
     });
     let proxy = proxy_to(&format!("http://{address}"), Scripted::observing());
-    let mut wire = Wire::connect(proxy.address());
+    let mut wire = RawWire::connect(proxy.address());
     for _ in 0..20 {
         wire.send(request("POST", proxy.address(), &format!("/{TOKEN}/v1/messages"), "", b"{}")).unwrap();
         assert_eq!(wire.message(true).unwrap().text(), "fine");
@@ -198,7 +198,7 @@ fn an_upstream_that_is_not_there_is_a_bad_gateway() {
 fn a_websocket_is_answered_with_426() {
     let upstream = Double::answering(ok("never"));
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
-    let mut wire = Wire::connect(proxy.address());
+    let mut wire = RawWire::connect(proxy.address());
     let headers = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
     wire.send(request("GET", proxy.address(), &format!("/{TOKEN}/v1/responses"), headers, b"")).unwrap();
     assert_eq!(wire.message(true).unwrap().status(), 426);
@@ -211,7 +211,7 @@ fn only_clients_of_this_machine_with_the_token_pass() {
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let port = proxy.address().port();
     let status = |path: &str, host: &str, headers: &str| {
-        let mut wire = Wire::connect(proxy.address());
+        let mut wire = RawWire::connect(proxy.address());
         wire.send(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n")).unwrap();
         wire.message(true).unwrap().status()
     };
@@ -237,13 +237,14 @@ fn only_clients_of_this_machine_with_the_token_pass() {
 #[test]
 fn two_routes_lead_to_two_upstreams() {
     let (first, second) = (Double::answering(ok("first")), Double::answering(ok("second")));
-    let route =
-        |token: &str, url: &str| Route::new(token, Upstream::new(url, &NetworkSettings::default()).unwrap()).unwrap();
+    let route = |token: &str, url: &str| {
+        ProxyRoute::new(token, Upstream::new(url, &NetworkSettings::default()).unwrap()).unwrap()
+    };
     let other = "fedcba9876543210";
     let routes = vec![route(TOKEN, &first.url()), route(other, &format!("{}/base/", second.url()))];
     let proxy = RunningProxy::start(routes, Scripted::observing()).unwrap();
     let text = |token: &str| {
-        let mut wire = Wire::connect(proxy.address());
+        let mut wire = RawWire::connect(proxy.address());
         wire.send(request("POST", proxy.address(), &format!("/{token}/v1/messages?beta=true"), "", b"{}")).unwrap();
         wire.message(true).unwrap().text()
     };
@@ -258,7 +259,7 @@ fn headers_of_one_connection_stay_on_it() {
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let headers = "X-Api-Key: secret\r\nAnthropic-Beta: a,b\r\nAccept-Encoding: gzip, br\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nTE: trailers\r\n";
     let answer = post(&proxy, "/v1/messages", headers, b"{}");
-    let named = |message: &Message| -> Vec<(String, String)> {
+    let named = |message: &RawMessage| -> Vec<(String, String)> {
         let mut headers = message.headers.clone();
         headers.sort();
         headers
@@ -317,13 +318,13 @@ fn an_address_of_the_network_and_a_weak_token_are_refused() {
     let started = RunningProxy::start_at("0.0.0.0:0".parse().unwrap(), Vec::new(), judge);
     assert!(matches!(started, Err(ProxyError::NotLoopback { .. })));
     for token in ["", "short", "0123456789abcde/", "0123456789abcdé"] {
-        assert!(matches!(Route::new(token, upstream()), Err(ProxyError::Token)), "{token}");
+        assert!(matches!(ProxyRoute::new(token, upstream()), Err(ProxyError::Token)), "{token}");
     }
 }
 
 #[test]
 fn a_proxy_that_ends_frees_its_port_and_closes_its_connections() {
-    let upstream = Double::start(|_| vec![send(HEAD), chunk("data: 1\n\n"), Act::SeeLeave]);
+    let upstream = Double::start(|_| vec![send(HEAD), chunk("data: 1\n\n"), DoubleAct::SeeLeave]);
     let proxy = proxy_to(&upstream.url(), Scripted::observing());
     let address = proxy.address();
     let mut wire = posted(&proxy, "/v1/messages");
@@ -340,7 +341,7 @@ fn a_secret_stands_in_no_debug_output() {
         https_proxy: "http://user:hunter2@proxy.example:8080".to_owned(),
         ..NetworkSettings::default()
     };
-    let route = Route::new(TOKEN, Upstream::new("https://api.example.com", &network).unwrap()).unwrap();
+    let route = ProxyRoute::new(TOKEN, Upstream::new("https://api.example.com", &network).unwrap()).unwrap();
     let shown = format!("{route:?}");
     assert!(!shown.contains(TOKEN) && !shown.contains("hunter2"), "{shown}");
 }

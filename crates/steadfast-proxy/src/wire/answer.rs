@@ -1,6 +1,6 @@
 //! What a model answered.
 
-use crate::json::{Json, Members, Units};
+use crate::json::{JsonMembers, JsonText, JsonUnits};
 
 /// The longest text that is kept of an answer. The stream itself has no such limit.
 const TEXT_LIMIT: usize = 256 << 10;
@@ -40,7 +40,7 @@ pub struct AnswerError {
 
 impl AnswerError {
     /// Reads an error object. OpenAI names its kind in `code` or `type`.
-    pub(super) fn of(error: Json<'_>) -> Self {
+    pub(super) fn of(error: JsonText<'_>) -> Self {
         let members = error.members();
         let text = |key| members.string(key).unwrap_or_default().into_owned();
         let kind = members.string("type").filter(|kind| kind != "error").or_else(|| members.string("code"));
@@ -49,22 +49,22 @@ impl AnswerError {
 }
 
 impl ModelAnswer {
-    pub(super) fn say(&mut self, text: Json<'_>) {
+    pub(super) fn say(&mut self, text: JsonText<'_>) {
         add(&mut self.text, text);
     }
 
-    pub(super) fn think(&mut self, text: Json<'_>) {
+    pub(super) fn think(&mut self, text: JsonText<'_>) {
         add(&mut self.thinking, text);
     }
 
-    pub(super) fn model_from(&mut self, members: &Members<'_>) {
+    pub(super) fn model_from(&mut self, members: &JsonMembers<'_>) {
         if let Some(model) = members.string("model").filter(|_| self.model.is_empty()) {
             self.model = model.into_owned();
         }
     }
 
     /// Takes Anthropic's counts. They are totals, and a later report may leave out some of them.
-    pub(super) fn messages_usage(&mut self, usage: Option<Json<'_>>) {
+    pub(super) fn messages_usage(&mut self, usage: Option<JsonText<'_>>) {
         let Some(usage) = usage.filter(|usage| !usage.is_null()) else { return };
         let members = usage.members();
         let total = self.usage.get_or_insert_default();
@@ -80,11 +80,11 @@ impl ModelAnswer {
     }
 
     /// Takes OpenAI's counts. Its input includes the cached tokens.
-    pub(super) fn openai_usage(&mut self, usage: Option<Json<'_>>) {
+    pub(super) fn openai_usage(&mut self, usage: Option<JsonText<'_>>) {
         let Some(usage) = usage.filter(|usage| !usage.is_null()) else { return };
         let members = usage.members();
         let either = |keys: [&str; 2]| keys.into_iter().find_map(|key| members.get(key));
-        let number = |value: Option<Json<'_>>| value.and_then(Json::number).unwrap_or_default();
+        let number = |value: Option<JsonText<'_>>| value.and_then(JsonText::number).unwrap_or_default();
         let details = either(["input_tokens_details", "prompt_tokens_details"]);
         let cached = number(details.and_then(|details| details.get("cached_tokens")));
         let input = number(either(["input_tokens", "prompt_tokens"]));
@@ -93,9 +93,9 @@ impl ModelAnswer {
     }
 }
 
-fn add(text: &mut String, piece: Json<'_>) {
+fn add(text: &mut String, piece: JsonText<'_>) {
     if text.len() < TEXT_LIMIT {
-        let mut units = Units::default();
+        let mut units = JsonUnits::default();
         units.push(piece);
         text.push_str(&units.into_string());
         if text.len() > TEXT_LIMIT {

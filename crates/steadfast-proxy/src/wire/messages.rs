@@ -4,12 +4,12 @@ use bytes::{Bytes, BytesMut};
 
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
-use super::{CallKey, INPUT_LIMIT, RefusedCall, Step, StreamRefuser};
-use crate::json::{Json, Members, Splices, Units, quoted};
+use super::{CallKey, CallStep, INPUT_LIMIT, RefusedCall, StreamRefuser};
+use crate::json::{JsonMembers, JsonText, JsonUnits, Splices, quoted};
 use crate::sse::SseRecord;
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct MessagesReader {
     pub(super) answer: ModelAnswer,
     open: Vec<OpenBlock>,
 }
@@ -22,17 +22,17 @@ struct OpenBlock {
     tool: String,
     /// The input in the start of the block. It counts if no other input follows.
     first: String,
-    input: Units,
+    input: JsonUnits,
 }
 
-impl Reader {
-    pub(super) fn read(&mut self, data: &[u8]) -> Step {
-        let mut step = Step::default();
-        let Some(event) = Json::of(data).map(Json::members) else { return step };
+impl MessagesReader {
+    pub(super) fn read(&mut self, data: &[u8]) -> CallStep {
+        let mut step = CallStep::default();
+        let Some(event) = JsonText::of(data).map(JsonText::members) else { return step };
         let Some(kind) = event.string("type") else { return step };
         match &*kind {
             "message_start" => {
-                let message = event.get("message").map(Json::members);
+                let message = event.get("message").map(JsonText::members);
                 if let Some(message) = message {
                     self.answer.model_from(&message);
                     self.answer.messages_usage(message.get("usage"));
@@ -52,8 +52,8 @@ impl Reader {
         step
     }
 
-    fn start(&mut self, event: &Members<'_>, step: &mut Step) {
-        let (Some(key), Some(block)) = (key(event), event.get("content_block").map(Json::members)) else { return };
+    fn start(&mut self, event: &JsonMembers<'_>, step: &mut CallStep) {
+        let (Some(key), Some(block)) = (key(event), event.get("content_block").map(JsonText::members)) else { return };
         if let Some(text) = block.get("text") {
             self.answer.say(text);
         }
@@ -63,11 +63,11 @@ impl Reader {
         let call = call(&block);
         step.opened.push((key, call.tool.clone()));
         step.fragments.push(key);
-        self.open.push(OpenBlock { key, id: call.id, tool: call.tool, first: call.input, input: Units::default() });
+        self.open.push(OpenBlock { key, id: call.id, tool: call.tool, first: call.input, input: JsonUnits::default() });
     }
 
-    fn delta(&mut self, event: &Members<'_>, step: &mut Step) {
-        let Some(delta) = event.get("delta").map(Json::members) else { return };
+    fn delta(&mut self, event: &JsonMembers<'_>, step: &mut CallStep) {
+        let Some(delta) = event.get("delta").map(JsonText::members) else { return };
         if let Some(text) = delta.get("text") {
             self.answer.say(text);
         }
@@ -83,7 +83,7 @@ impl Reader {
         }
     }
 
-    fn stop(&mut self, event: &Members<'_>, step: &mut Step) {
+    fn stop(&mut self, event: &JsonMembers<'_>, step: &mut CallStep) {
         let Some(key) = key(event) else { return };
         let Some(at) = self.open.iter().position(|open| open.key == key) else { return };
         let OpenBlock { id, tool, first, input, .. } = self.open.remove(at);
@@ -95,14 +95,14 @@ impl Reader {
     }
 }
 
-fn key(event: &Members<'_>) -> Option<CallKey> {
+fn key(event: &JsonMembers<'_>) -> Option<CallKey> {
     event.number("index").map(|index| CallKey(0, index))
 }
 
 /// Reads a block with a call.
-fn call(block: &Members<'_>) -> WireCall {
+fn call(block: &JsonMembers<'_>) -> WireCall {
     let text = |key| block.string(key).unwrap_or_default().into_owned();
-    let input = block.get("input").map_or("{}", Json::text).to_owned();
+    let input = block.get("input").map_or("{}", JsonText::text).to_owned();
     WireCall { id: text("id"), tool: text("name"), namespace: None, input, is_cut: false, kind: CallKind::Function }
 }
 
@@ -113,7 +113,7 @@ impl StreamRefuser {
             return record.bytes.clone();
         };
         let Some(data) = record.fields().data else { return record.bytes.clone() };
-        let Some(event) = Json::of(&data) else { return record.bytes.clone() };
+        let Some(event) = JsonText::of(&data) else { return record.bytes.clone() };
         let members = event.members();
         match members.string("type").as_deref() {
             Some("content_block_start") => {
@@ -141,7 +141,7 @@ fn fragment(CallKey(_, index): CallKey, refusal: &Refusal) -> String {
 }
 
 /// Reads an answer that is not streamed.
-pub(super) fn read_body(body: Json<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
+pub(super) fn read_body(body: JsonText<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
     let members = body.members();
     if members.is("type", "error") {
         answer.error = members.get("error").map(AnswerError::of);
@@ -163,11 +163,11 @@ pub(super) fn read_body(body: Json<'_>, answer: &mut ModelAnswer) -> Vec<(CallKe
     calls
 }
 
-fn blocks<'a>(message: &Members<'a>, key: &str) -> impl Iterator<Item = (u64, Json<'a>)> {
-    (0..).zip(message.get(key).map(Json::elements).unwrap_or_default())
+fn blocks<'a>(message: &JsonMembers<'a>, key: &str) -> impl Iterator<Item = (u64, JsonText<'a>)> {
+    (0..).zip(message.get(key).map(JsonText::elements).unwrap_or_default())
 }
 
-pub(super) fn refuse_in_body(body: Json<'_>, refused: &[RefusedCall], splices: &mut Splices<'_>) {
+pub(super) fn refuse_in_body(body: JsonText<'_>, refused: &[RefusedCall], splices: &mut Splices<'_>) {
     for (index, block) in blocks(&body.members(), "content") {
         if let Some(refusal) = RefusedCall::find(refused, CallKey(0, index)) {
             let members = block.members();
@@ -178,9 +178,9 @@ pub(super) fn refuse_in_body(body: Json<'_>, refused: &[RefusedCall], splices: &
 }
 
 /// Puts the model's own calls back into a conversation, and the reasons into their results.
-pub(super) fn restore(body: Json<'_>, known: impl Fn(&str) -> Option<Refusal>, splices: &mut Splices<'_>) {
+pub(super) fn restore(body: JsonText<'_>, known: impl Fn(&str) -> Option<Refusal>, splices: &mut Splices<'_>) {
     let mut reasons = Reasons::default();
-    for message in body.get("messages").map(Json::elements).unwrap_or_default() {
+    for message in body.get("messages").map(JsonText::elements).unwrap_or_default() {
         for (_, block) in blocks(&message.members(), "content") {
             let members = block.members();
             match members.string("type").as_deref() {

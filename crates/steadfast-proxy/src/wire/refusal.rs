@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, Members, quoted};
+use crate::json::{JsonMembers, JsonText, quoted};
 
 /// The tool that does not exist.
 pub const REFUSED_TOOL: &str = "refused_by_steadfast";
@@ -59,21 +59,21 @@ impl Refusal {
     }
 
     /// Reads the arguments of such a call, as a client sends them back.
-    pub(super) fn of_wrapper(wrapper: Json<'_>) -> Option<Self> {
+    pub(super) fn of_wrapper(wrapper: JsonText<'_>) -> Option<Self> {
         let members = wrapper.members();
         let text = |key| members.string(key).map(Cow::into_owned);
         Some(Self { tool: text("tool")?, namespace: text("namespace"), input: text("input")?, why: text("why")? })
     }
 
     /// Reads arguments that are JSON in a string.
-    pub(super) fn of_quoted_wrapper(members: &Members<'_>, key: &str) -> Option<Self> {
+    pub(super) fn of_quoted_wrapper(members: &JsonMembers<'_>, key: &str) -> Option<Self> {
         let text = members.string(key)?;
-        Self::of_wrapper(Json::of(text.as_bytes())?)
+        Self::of_wrapper(JsonText::of(text.as_bytes())?)
     }
 
     /// Returns the input as JSON. The conversation needs valid JSON even after a model wrote something else.
     pub(super) fn input_json(&self) -> &str {
-        if Json::of(self.input.as_bytes()).is_some() { &self.input } else { "{}" }
+        if JsonText::of(self.input.as_bytes()).is_some() { &self.input } else { "{}" }
     }
 }
 
@@ -112,14 +112,14 @@ mod tests {
                 input: "{\"a\": 1.0, \"b\": \"\\ud83d\"}\n".to_owned(),
                 why: "`a.txt` is protected\nby \"you\"".to_owned(),
             };
-            assert_eq!(Refusal::of_wrapper(Json::of(refusal.wrapper().as_bytes()).unwrap()), Some(refusal));
+            assert_eq!(Refusal::of_wrapper(JsonText::of(refusal.wrapper().as_bytes()).unwrap()), Some(refusal));
         }
     }
 
     #[test]
     fn arguments_of_another_kind_are_no_refusal() {
         for text in ["{}", "[]", "1", r#"{"tool":"a","input":{},"why":"b"}"#, r#"{"tool":"a","input":"{}"}"#] {
-            assert_eq!(Refusal::of_wrapper(Json::of(text.as_bytes()).unwrap()), None, "{text}");
+            assert_eq!(Refusal::of_wrapper(JsonText::of(text.as_bytes()).unwrap()), None, "{text}");
         }
     }
 }

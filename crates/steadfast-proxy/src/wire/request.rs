@@ -4,16 +4,21 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{REFUSED_TOOL, Refusal, WireFormat, chat, messages, responses};
-use crate::json::{Json, Splices};
+use crate::json::{JsonText, Splices};
 use crate::memory::RefusalMemory;
 
+/// Returns whether a request may have a refused call. Most have none, and those are searched and not parsed.
+pub(crate) fn may_be_restored(document: &[u8], session: &str, memory: &RefusalMemory) -> bool {
+    memory.knows(session) || memmem::find(document, REFUSED_TOOL.as_bytes()).is_some()
+}
+
 /// Returns the request as the model knows it: its own calls, each with the reason as the result. `None`: it is the
-/// same. Most requests have no refused call, and those are searched for its name and not parsed.
+/// same.
 pub(crate) fn restore(format: WireFormat, document: &[u8], session: &str, memory: &RefusalMemory) -> Option<Bytes> {
-    if !memory.knows(session) && memmem::find(document, REFUSED_TOOL.as_bytes()).is_none() {
+    if !may_be_restored(document, session, memory) {
         return None;
     }
-    let body = Json::of(document)?;
+    let body = JsonText::of(document)?;
     let mut splices = Splices::new(document);
     let known = |id: &str| -> Option<Refusal> { memory.get(session, id) };
     match format {

@@ -4,21 +4,21 @@ use bytes::Bytes;
 
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
-use super::{CallKey, RefusedCall, Step, StreamRefuser};
-use crate::json::{Json, Members, Splices, quoted};
+use super::{CallKey, CallStep, RefusedCall, StreamRefuser};
+use crate::json::{JsonMembers, JsonText, Splices, quoted};
 use crate::sse::SseRecord;
 
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ResponsesReader {
     pub(super) answer: ModelAnswer,
     opened: Vec<CallKey>,
     completed: Vec<CallKey>,
 }
 
-impl Reader {
-    pub(super) fn read(&mut self, data: &[u8]) -> Step {
-        let mut step = Step::default();
-        let Some(event) = Json::of(data).map(Json::members) else { return step };
+impl ResponsesReader {
+    pub(super) fn read(&mut self, data: &[u8]) -> CallStep {
+        let mut step = CallStep::default();
+        let Some(event) = JsonText::of(data).map(JsonText::members) else { return step };
         let Some(kind) = event.string("type") else { return step };
         match &*kind {
             "response.output_item.added" => {
@@ -31,7 +31,7 @@ impl Reader {
                 self.item(key, item, &mut step);
             }
             "response.created" | "response.in_progress" => {
-                let response = event.get("response").map(Json::members);
+                let response = event.get("response").map(JsonText::members);
                 response.iter().for_each(|response| self.answer.model_from(response));
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
@@ -40,13 +40,13 @@ impl Reader {
                 }
             }
             // The error stands in the event itself, or in a member.
-            "error" => self.answer.error = event.get("error").or_else(|| Json::of(data)).map(AnswerError::of),
+            "error" => self.answer.error = event.get("error").or_else(|| JsonText::of(data)).map(AnswerError::of),
             _ => {}
         }
         step
     }
 
-    fn open(&mut self, key: CallKey, call: &WireCall, step: &mut Step) {
+    fn open(&mut self, key: CallKey, call: &WireCall, step: &mut CallStep) {
         if !self.opened.contains(&key) {
             self.opened.push(key);
             step.opened.push((key, call.tool.clone()));
@@ -54,7 +54,7 @@ impl Reader {
     }
 
     /// Takes a complete item of the output.
-    fn item(&mut self, key: CallKey, item: Json<'_>, step: &mut Step) {
+    fn item(&mut self, key: CallKey, item: JsonText<'_>, step: &mut CallStep) {
         if let Some(call) = call(item) {
             self.open(key, &call, step);
             if !self.completed.contains(&key) {
@@ -67,7 +67,7 @@ impl Reader {
     }
 
     /// Takes the whole response at the end of the stream. Some upstreams send their calls only there.
-    fn end(&mut self, response: Json<'_>, step: &mut Step) {
+    fn end(&mut self, response: JsonText<'_>, step: &mut CallStep) {
         let calls = totals(response, &mut self.answer);
         for (key, call) in calls {
             self.open(key, &call, step);
@@ -79,12 +79,12 @@ impl Reader {
     }
 }
 
-fn key(event: &Members<'_>) -> Option<CallKey> {
+fn key(event: &JsonMembers<'_>) -> Option<CallKey> {
     event.number("output_index").map(|index| CallKey(0, index))
 }
 
 /// Reads an item of the output that the client has to execute.
-fn call(item: Json<'_>) -> Option<WireCall> {
+fn call(item: JsonText<'_>) -> Option<WireCall> {
     let members = item.members();
     let kind = members.string("type")?;
     let text = |key| members.string(key).unwrap_or_default().into_owned();
@@ -94,7 +94,7 @@ fn call(item: Json<'_>) -> Option<WireCall> {
         "custom_tool_call" => (text("name"), text("input"), CallKind::Custom),
         "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => {
             let input = ["action", "operation"].into_iter().find_map(|key| members.get(key));
-            (kind.clone().into_owned(), input.map_or("{}", Json::text).to_owned(), CallKind::Other)
+            (kind.clone().into_owned(), input.map_or("{}", JsonText::text).to_owned(), CallKind::Other)
         }
         _ => return None,
     };
@@ -102,17 +102,17 @@ fn call(item: Json<'_>) -> Option<WireCall> {
 }
 
 /// Reads text and visible thinking of an item.
-fn words(item: Json<'_>, answer: &mut ModelAnswer) {
+fn words(item: JsonText<'_>, answer: &mut ModelAnswer) {
     let members = item.members();
     let is_reasoning = members.is("type", "reasoning");
-    for part in ["content", "summary"].into_iter().filter_map(|key| members.get(key)).flat_map(Json::elements) {
+    for part in ["content", "summary"].into_iter().filter_map(|key| members.get(key)).flat_map(JsonText::elements) {
         let Some(text) = part.get("text") else { continue };
         if is_reasoning { answer.think(text) } else { answer.say(text) }
     }
 }
 
 /// Reads model, usage and end of a whole response, and returns its calls.
-fn totals(response: Json<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
+fn totals(response: JsonText<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
     let members = response.members();
     answer.model_from(&members);
     answer.openai_usage(members.get("usage"));
@@ -121,22 +121,23 @@ fn totals(response: Json<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCal
     items(&members).filter_map(|(key, item)| Some((key, call(item)?))).collect()
 }
 
-fn items<'a>(response: &Members<'a>) -> impl Iterator<Item = (CallKey, Json<'a>)> {
-    let items = response.get("output").map(Json::elements).unwrap_or_default();
+fn items<'a>(response: &JsonMembers<'a>) -> impl Iterator<Item = (CallKey, JsonText<'a>)> {
+    let items = response.get("output").map(JsonText::elements).unwrap_or_default();
     (0..).map(|index| CallKey(0, index)).zip(items)
 }
 
 impl StreamRefuser {
     pub(super) fn write_responses(&mut self, record: &SseRecord) -> Bytes {
         let Some(data) = record.fields().data else { return record.bytes.clone() };
-        let Some(event) = Json::of(&data) else { return record.bytes.clone() };
+        let Some(event) = JsonText::of(&data) else { return record.bytes.clone() };
         let members = event.members();
         let mut splices = Splices::new(&data);
         if let Some(response) = members.get("response") {
             self.refuse_items(response, &mut splices);
         } else if let Some((key, refusal)) = key(&members).and_then(|key| Some((key, self.refusal(key)?.clone()))) {
             if let Some(item) = members.get("item") {
-                refuse_item(item, &refusal, &mut splices);
+                let is_start = members.is("type", "response.output_item.added");
+                refuse_item(item, &refusal, is_start, &mut splices);
             }
             let wrapper = quoted(&refusal.wrapper());
             for (key, text) in [("arguments", &*wrapper), ("input", &*wrapper), ("name", &*quoted(REFUSED_TOOL))] {
@@ -151,48 +152,48 @@ impl StreamRefuser {
         if splices.is_empty() { record.bytes.clone() } else { record.with_data(&splices.apply()) }
     }
 
-    fn refuse_items(&self, response: Json<'_>, splices: &mut Splices<'_>) {
+    fn refuse_items(&self, response: JsonText<'_>, splices: &mut Splices<'_>) {
         for (key, item) in items(&response.members()) {
             // Positions in the final list are those of the events, but only the id says so for certain.
             let by_id = |id: &str| self.refused.iter().find(|refused| refused.id == id).map(|refused| &refused.refusal);
-            let refusal = item.get("call_id").and_then(Json::string).and_then(|id| by_id(&id));
+            let refusal = item.get("call_id").and_then(JsonText::string).and_then(|id| by_id(&id));
             if let Some(refusal) = refusal.or_else(|| self.refusal(key).filter(|_| call(item).is_some())) {
-                refuse_item(item, refusal, splices);
+                refuse_item(item, refusal, false, splices);
             }
         }
     }
 }
 
-/// Replaces a call by one of the tool that does not exist.
-fn refuse_item(item: Json<'_>, refusal: &Refusal, splices: &mut Splices<'_>) {
+/// Replaces a call by one of the tool that does not exist. `is_start`: its input may still follow in fragments.
+fn refuse_item(item: JsonText<'_>, refusal: &Refusal, is_start: bool, splices: &mut Splices<'_>) {
     let members = item.members();
     let key = if members.is("type", "custom_tool_call") { "input" } else { "arguments" };
     splices.set(item, &members, "name", &quoted(REFUSED_TOOL));
     splices.remove(&members, "namespace");
-    // At its start a call has no input yet.
-    if !members.is(key, "") {
+    let has_input = members.get(key).is_some_and(|input| !input.is(""));
+    if has_input || !is_start {
         splices.set(item, &members, key, &quoted(&refusal.wrapper()));
     }
 }
 
 /// Reads an answer that is not streamed.
-pub(super) fn read_body(body: Json<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
+pub(super) fn read_body(body: JsonText<'_>, answer: &mut ModelAnswer) -> Vec<(CallKey, WireCall)> {
     items(&body.members()).for_each(|(_, item)| words(item, answer));
     totals(body, answer)
 }
 
-pub(super) fn refuse_in_body(body: Json<'_>, refused: &[RefusedCall], splices: &mut Splices<'_>) {
+pub(super) fn refuse_in_body(body: JsonText<'_>, refused: &[RefusedCall], splices: &mut Splices<'_>) {
     for (key, item) in items(&body.members()) {
         if let Some(refusal) = RefusedCall::find(refused, key) {
-            refuse_item(item, refusal, splices);
+            refuse_item(item, refusal, false, splices);
         }
     }
 }
 
 /// Puts the model's own calls back into a conversation, and the reasons into their results.
-pub(super) fn restore(body: Json<'_>, known: impl Fn(&str) -> Option<Refusal>, splices: &mut Splices<'_>) {
+pub(super) fn restore(body: JsonText<'_>, known: impl Fn(&str) -> Option<Refusal>, splices: &mut Splices<'_>) {
     let mut reasons = Reasons::default();
-    for item in body.get("input").map(Json::elements).unwrap_or_default() {
+    for item in body.get("input").map(JsonText::elements).unwrap_or_default() {
         let members = item.members();
         let (Some(kind), Some(id)) = (members.string("type"), members.string("call_id")) else { continue };
         match &*kind {
