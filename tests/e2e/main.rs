@@ -45,6 +45,7 @@ mod mcp;
 mod owners;
 mod plugin;
 mod promise;
+mod proxy;
 mod red_team;
 mod run;
 mod sandbox;

@@ -6,8 +6,6 @@
 //! its bytes, and [`json`] replaces single values.
 
 mod body;
-#[cfg(test)]
-mod client;
 mod encoding;
 mod exchange;
 mod hold;

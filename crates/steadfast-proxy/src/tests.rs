@@ -1,5 +1,6 @@
 //! The whole proxy between a raw client and a raw upstream.
 
+pub(crate) mod client;
 mod differential;
 mod double;
 mod network;

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::client::{CALLS, FORMATS, answer, events, next_request, stored};
 use crate::memory::RefusalMemory;
+use crate::tests::client::{CALLS, FORMATS, answer, events, next_request, stored};
 use crate::wire::{WireUsage, restore};
 
 const WHY: &str = "`a.txt` is \"protected\"\nby the plan";

@@ -7,7 +7,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use super::double::{Double, DoubleAct, RawMessage, RawWire, Scripted, TOKEN, chunked, proxy_to, request};
-use crate::client::{FORMATS, answer};
+use crate::tests::client::{FORMATS, answer};
 use crate::wire::WireFormat;
 
 const EXCHANGES: usize = 1000;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::double::{Double, DoubleAct, Scripted, WHY, event_stream, post, proxy_to};
-use crate::client::{CALLS, FORMATS, answer, next_request, stored};
+use crate::tests::client::{CALLS, FORMATS, answer, next_request, stored};
 use crate::wire::{REFUSED_TOOL, WireFormat};
 
 fn path(format: WireFormat) -> &'static str {
