@@ -241,7 +241,7 @@ fn well_known(everyday: &str) -> BTreeSet<String> {
         .map(|command| Case { command: unescaped(command), protected: Vec::new(), expected: Expected::Allowed })
         .collect();
     let mut known = programs(&cases);
-    let interpreters = lines(include_str!("../crates/steadfast-shell/src/interpreters.txt"))
+    let interpreters = lines(include_str!("../crates/steadfast-shell/src/command/interpreters.txt"))
         .filter_map(|line| line.split(" | ").next());
     known.extend(interpreters.flat_map(|names| names.split(' ')).map(str::to_owned));
     known

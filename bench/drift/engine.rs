@@ -121,7 +121,7 @@ impl World for Session<'_, '_> {
         before: State,
         event: &ParsedEvent<'_>,
         decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
-    ) -> Result<PolicyDecision, Infallible> {
+    ) -> Result<PolicyDecision, Self::Error> {
         let Engine { without, fit, .. } = self.engine;
         let (facts, decision) = decide(&before);
         self.changes.clone_from(&decision.changes);

@@ -52,7 +52,7 @@ fn gated(program: &Program) -> Scene {
 }
 
 /// What an agent does that begins to plan.
-fn proposing(name: &str) -> Scenario {
+pub(crate) fn proposing(name: &str) -> Scenario {
     Scenario::new(name).prompt("Plan it.").shell("steadfast plan propose draft.md --path PLAN.md")
 }
 
@@ -333,7 +333,7 @@ fn a_marker_in_the_file_is_no_approval(program: &Program) {
     assert_eq!(standing(&scene), locked());
 }
 
-fn attended(program: &Program) -> Scene {
+pub(crate) fn attended(program: &Program) -> Scene {
     let scene = terminal::scene(program, 0);
     prepare(&scene);
     scene

@@ -180,7 +180,7 @@ fn what_others_do_to_the_list_is_noticed_at_the_stop(program: &Program) {
     assert!(run.journal.refusals()[0].starts_with("2 of 2 tasks are open"), "{:?}", run.journal.refusals());
     let seen = run.journal.records.iter().filter(|record| matches!(record.event.kind, EventKind::ListSeen(_)));
     let notes: Vec<_> = seen.map(|record| record.answer.note.as_deref().unwrap_or_default()).collect();
-    assert_eq!(notes, ["steadfast could not read all of the host's task list: `3.json`: not a task."]);
+    assert_eq!(notes, ["Steadfast could not read all of the host's task list: `3.json`: not a task."]);
 }
 
 /// What refused a completion that the host announced, in order.

@@ -16,6 +16,7 @@ use crate::world::{PROMPT, Scene};
 on!(the_plugin_and_the_marketplace_are_valid_without_a_warning: claude_2_1_325, claude_2_1_197);
 on!(the_plugin_would_be_taken_by_the_directory: claude_2_1_325);
 on!(a_skill_without_its_front_matter_is_noticed: claude_2_1_325);
+on!(what_init_says_about_tokens_is_what_a_session_lists: claude_2_1_325, claude_2_1_197);
 on!(a_plugin_brings_its_skills_into_a_session: claude_2_1_325, claude_2_1_197);
 on!(the_plugin_alone_holds_a_session_and_closes_its_tasks: claude_2_1_325, claude_2_1_197);
 on!(a_session_that_is_wired_and_has_the_plugin_is_refused_once: claude_2_1_325, claude_2_1_197);
@@ -68,6 +69,33 @@ fn a_skill_without_its_front_matter_is_noticed(program: &Program) {
     }
     let (valid, said) = validate(program, folder.path(), &[]);
     assert!(!valid && said.contains("frontmatter"), "{said}");
+}
+
+/// `init` counts the names and descriptions of skills and agents, at four characters a token.
+fn what_init_says_about_tokens_is_what_a_session_lists(program: &Program) {
+    let scene = Scene::bare(program);
+    let said = scene.steadfast(&["init", "--host", "claude", "--yes"]);
+    let estimate: usize = said.split("about ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let run = scene.run(Scenario::new("lists").prompt("Hello.").say("Hello."));
+    let body = &run.requests.iter().find(|request| request.body.to_string().contains("Hello.")).unwrap().body;
+    let mut texts = Vec::new();
+    collect(body, &mut texts);
+    let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("- steadfast-"));
+    let listed: std::collections::BTreeSet<&str> = lines.collect();
+    let tokens = listed.iter().map(|line| line.chars().count() + 1).sum::<usize>() / 4;
+    let tools =
+        body["tools"].as_array().into_iter().flatten().filter(|tool| tool["name"].to_string().contains("mcp__"));
+    eprintln!("{tokens} in {} lines, {} tools", listed.len(), tools.clone().count());
+    assert!(tokens * 4 / 5 <= estimate && estimate <= tokens * 5 / 4, "{estimate} for {tokens}: {listed:#?}");
+}
+
+fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, texts)),
+        Value::Object(members) => members.values().for_each(|value| collect(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn with_plugin(scene: &Scene, scenario: Scenario) -> Run {

@@ -181,7 +181,11 @@ fn no_route_leaves_a_protected_file_changed_without_a_word(program: &Program) {
     }
     scene.write("id.sh", &fill(WRITER, "id"));
     scene.write("sub.sh", &fill(WRITER, "sub"));
-    scene.write("job.sh", &format!("sleep 5\n{}sleep 1\n", fill(WRITER, "job")));
+    // On a busy machine the gate closes late, and a job that writes before it has done nothing forbidden.
+    let gates = scene.state().join("gates");
+    let wait =
+        format!("for _ in $(seq 600); do ls '{}' 2>/dev/null | grep -q . && break; sleep 0.1; done", gates.display());
+    scene.write("job.sh", &format!("{wait}\nsleep 1\n{}sleep 1\n", fill(WRITER, "job")));
     scene.write("late.sh", &format!("while kill -0 $1; do sleep 0.1; done\n{}", fill(WRITER, "late")));
     scene.write("server.py", SERVER);
     let server = json!({"mcpServers": {"files": {"command": "python3", "args": ["server.py"]}}});

@@ -1,7 +1,7 @@
 //! What a human types: a real host in a terminal of its own (tmux).
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,15 @@ fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
 
 /// A terminal has first-run questions that `-p` and `exec` have not.
 pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
+    let scene = scene_with(program, &[]);
+    for number in 1..=tasks {
+        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
+    }
+    scene
+}
+
+/// With more arguments of `init`.
+pub(crate) fn scene_with(program: &Program, init: &[&str]) -> Scene {
     let scene = Scene::bare(program);
     let root = scene.root();
     match program.host() {
@@ -133,11 +142,30 @@ pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
             fs::write(scene.home().join(".claude.json"), answered.to_string()).unwrap();
         }
     }
-    scene.init(&[]);
-    for number in 1..=tasks {
-        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
-    }
+    scene.init(init);
     scene
+}
+
+/// What a host asks its human.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// Nothing before a command.
+    NoCommands,
+    /// Nothing before a command or a write.
+    NoWrites,
+    /// In Claude Code what it asks without any option, in Codex what it asks with its strictest settings.
+    AsUsual,
+}
+
+impl Asking {
+    /// The tools of Claude Code that run without a question.
+    fn allowed_tools(self) -> Option<&'static str> {
+        match self {
+            Self::NoCommands => Some("Bash"),
+            Self::NoWrites => Some("Bash Write"),
+            Self::AsUsual => None,
+        }
+    }
 }
 
 /// What a screen asks for.
@@ -150,6 +178,18 @@ enum Next {
 /// Limit of every wait for a host in a terminal.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How large a terminal is, and what the host in it asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) columns: u16,
+    pub(crate) rows: u16,
+    pub(crate) asking: Asking,
+}
+
+impl Window {
+    pub(crate) const USUAL: Self = Self { columns: 160, rows: 50, asking: Asking::NoCommands };
+}
+
 #[derive(Debug)]
 pub(crate) struct Terminal<'a> {
     scene: &'a Scene,
@@ -160,13 +200,16 @@ pub(crate) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Started for the first time, up to where a human can type.
     pub(crate) fn open(scene: &'a Scene, cast: impl Into<Cast>) -> Option<Self> {
-        if let Err(error) = Command::new("tmux").arg("-V").output() {
-            skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"));
+        Self::open_in(Window::USUAL, scene, cast)
+    }
+
+    pub(crate) fn open_in(window: Window, scene: &'a Scene, cast: impl Into<Cast>) -> Option<Self> {
+        if !is_there() {
             return None;
         }
         // There may have been sessions in this scene before.
         let before = count(&Journal::all(&scene.state()), &["SessionStart"]);
-        let terminal = Self::start(scene, cast);
+        let terminal = Self::start_in(window, scene, cast);
         match scene.program.host() {
             Host::Codex => terminal.trust(),
             Host::Claude | Host::Sim => terminal.until("SessionStart", before + 1),
@@ -175,6 +218,10 @@ impl<'a> Terminal<'a> {
     }
 
     fn start(scene: &'a Scene, cast: impl Into<Cast>) -> Self {
+        Self::start_in(Window::USUAL, scene, cast)
+    }
+
+    fn start_in(window: Window, scene: &'a Scene, cast: impl Into<Cast>) -> Self {
         let model = ScriptedModel::start(cast).unwrap();
         let program = scene.program.path.clone();
         let alone = Some(scene.alone(model.url()));
@@ -182,12 +229,20 @@ impl<'a> Terminal<'a> {
         let (launch, args) = match scene.program.host() {
             Host::Codex => {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
-                (codex(&options), vec!["-c".to_owned(), url])
+                let mut args = vec!["-c".to_owned(), url];
+                if window.asking == Asking::AsUsual {
+                    let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
+                    args.extend(policy.map(str::to_owned));
+                }
+                (codex(&options), args)
             }
             Host::Claude | Host::Sim => {
                 // Where it would ask a classifier of its own first, there is none.
-                let args = ["--permission-mode", "default", "--allowedTools", "Bash"];
-                (claude(&options), args.map(str::to_owned).to_vec())
+                let mut args = vec!["--permission-mode", "default"];
+                if let Some(tools) = window.asking.allowed_tools() {
+                    args.extend(["--allowedTools", tools]);
+                }
+                (claude(&options), args.into_iter().map(str::to_owned).collect())
             }
         };
         // A server that is just ending still has its socket, so each has its own.
@@ -196,7 +251,8 @@ impl<'a> Terminal<'a> {
         let output = terminal
             .tmux()
             .envs(launch.env)
-            .args(["-u", "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c"])
+            .args(["-u", "-f", "/dev/null", "new-session", "-d", "-x", &window.columns.to_string()])
+            .args(["-y", &window.rows.to_string(), "-c"])
             .arg(scene.root())
             .arg(&launch.program)
             .args(args)
@@ -312,16 +368,37 @@ impl<'a> Terminal<'a> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    pub(crate) fn program(&self) -> &Program {
+        &self.scene.program
+    }
+
+    /// The screen with its colours.
+    pub(crate) fn painted(&self) -> String {
+        let output = self.tmux().args(["capture-pane", "-e", "-p"]).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     fn send(&self, keys: &[&str]) -> Output {
         self.tmux().arg("send-keys").args(keys).output().unwrap()
     }
 
     fn tmux(&self) -> Command {
-        let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).env_clear().env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
-        tmux.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
-        tmux
+        tmux(&self.socket)
     }
+}
+
+/// False, and the test is skipped, without `tmux`.
+pub(crate) fn is_there() -> bool {
+    let started = Command::new("tmux").arg("-V").output();
+    started.map_err(|error| skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"))).is_ok()
+}
+
+/// A server of its own for each socket.
+pub(crate) fn tmux(socket: &Path) -> Command {
+    let mut tmux = Command::new("tmux");
+    tmux.arg("-S").arg(socket).env_clear().env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
+    tmux.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
+    tmux
 }
 
 /// The number of these events of the main thread, in all sessions.

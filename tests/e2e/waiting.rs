@@ -62,12 +62,12 @@ fn a_session_waits_for_its_shell_and_is_held_after_it(program: &Program) {
 /// However the agent puts it: a server that listens on a port switches the gate off for nobody.
 fn a_server_is_not_waited_for(program: &Program) {
     let scene = Scene::with_tasks(program, 1);
-    let serve = "python3 -c \"import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(8)\"";
+    let serve = "python3 -c \"import socket, time; s = socket.create_server(('127.0.0.1', 0)); open('up', 'w'); time.sleep(8)\"";
     let run = scene.run(
         Scenario::new("server")
             .prompt(PROMPT)
             .tool("Bash", json!({"command": serve, "description": "dev server", "run_in_background": true}))
-            .shell("sleep 1")
+            .shell("for _ in $(seq 300); do [ -e up ] && break; sleep 0.1; done")
             .say("<promise>WAITING: for the server</promise>")
             .shell("steadfast task done 1")
             .say("Done."),

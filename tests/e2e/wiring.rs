@@ -84,7 +84,7 @@ fn leaves_no_trace(agent: Agent, scope: &[&str]) {
         scene.init(scope);
         scene.init(scope);
         scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
-        scene.steadfast(&["uninstall", "--purge"]);
+        scene.steadfast(&["uninstall", "--purge", "--yes"]);
         Trees::of(&scene).assert_same(&before);
     }
 }
@@ -113,7 +113,7 @@ fn after_a_session_only_ours_is_taken_out(program: &Program) {
     scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
     let run = scene.run(Scenario::new("works").prompt(PROMPT).shell("steadfast task done 1").say("Done."));
     assert_eq!(run.outcome(&scene), (0, Some("complete".to_owned())));
-    scene.steadfast(&["uninstall", "--purge"]);
+    scene.steadfast(&["uninstall", "--purge", "--yes"]);
 
     assert_eq!(read(), before);
     let claude: Value = serde_json::from_str(&fs::read_to_string(scene.home().join(".claude.json")).unwrap()).unwrap();

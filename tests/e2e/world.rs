@@ -130,7 +130,7 @@ impl Scene {
         Alone { home: self.home(), model_url, path: self.path() }
     }
 
-    fn path(&self) -> OsString {
+    pub(crate) fn path(&self) -> OsString {
         let others = std::env::var_os("PATH").unwrap_or_default();
         std::env::join_paths(std::iter::once(self.bin()).chain(std::env::split_paths(&others))).unwrap()
     }

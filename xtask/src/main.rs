@@ -33,6 +33,7 @@ usage: cargo xtask CHORE
   bench makespan [SETS] how long real runs of 16 units take beside the least they could (--scale FACTOR, --binary PATH)
   bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
+  captures             draws what a human sees in Claude Code and in a terminal into docs/captures
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call (dist) and compares with the kept count; --set keeps the
                        counts of dev, which `test` compares, and of dist
@@ -63,6 +64,8 @@ fn main() -> ExitCode {
         ["bench", "observe", rest @ ..] => bench::observe(rest),
         ["bench", "proxy", rest @ ..] => bench::proxy(rest),
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
+        ["captures"] => run(cargo(["test", "--quiet", "--package", "steadfast-e2e", "captures::"])
+            .env("STEADFAST_CAPTURES", process::root().join("docs/captures"))),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
         ["prose", "--count"] => count_prose(),

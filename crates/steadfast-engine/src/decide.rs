@@ -3,7 +3,7 @@ use steadfast_model::{
     Verdict,
 };
 
-use crate::{POLICIES, ParsedEvent, claim, forged, goal, repeat, scheduled, session_changes};
+use crate::{POLICIES, ParsedEvent, claim, forged, goal, human_line, repeat, scheduled, session_changes};
 
 /// The result of one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +62,7 @@ impl ParsedEvent<'_> {
         }
         decision.effects.extend(goal::refining(&state, event, &decision.changes));
 
+        let mut lines = Vec::new();
         for policy in POLICIES {
             let judgement = policy.judge(&state, event, facts);
             let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
@@ -73,11 +74,28 @@ impl ParsedEvent<'_> {
             if let Some(note) = judgement.note {
                 decision.answer.add(apply_mode(Verdict::Note(note), mode), policy.direction());
             }
+            if mode != Mode::Observe {
+                lines.extend(judgement.line.clone().map(|line| human_line::counted(&state, line, judgement.count)));
+            }
             if judgement.verdict == Verdict::Pass {
                 continue;
             }
-            decision.answer.add(apply_mode(judgement.verdict.clone(), mode), policy.direction());
-            decision.opinions.push(PolicyOpinion { policy: policy.name(), mode, verdict: judgement.verdict });
+            let told = match (&judgement.verdict, judgement.line, mode) {
+                // As the human's own line says it already.
+                (Verdict::Continue { .. }, Some(_), Mode::Advise) => Verdict::Pass,
+                (Verdict::Continue { reason }, _, _) => {
+                    Verdict::Continue { reason: human_line::counted(&state, reason.clone(), judgement.count) }
+                }
+                (verdict, _, _) => verdict.clone(),
+            };
+            decision.answer.add(apply_mode(told, mode), policy.direction());
+            let verdict = match (judgement.verdict, judgement.count) {
+                (Verdict::Continue { reason }, Some(count)) => {
+                    Verdict::Continue { reason: human_line::with_count(&reason, count) }
+                }
+                (verdict, _) => verdict,
+            };
+            decision.opinions.push(PolicyOpinion { policy: policy.name(), mode, verdict });
         }
         if let Some(told) = scheduled::note(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { Mode::Enforce };
@@ -93,6 +111,7 @@ impl ParsedEvent<'_> {
             decision.answer.ruling = deny_without_human(decision.answer.ruling);
         }
 
+        human_line::tell(&state, event, &mut decision, lines);
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
         decision.changes.extend(session_changes::close(event, &decision.answer));
         decision.upkeep = session_changes::upkeep(event, facts, &decision);

@@ -10,12 +10,23 @@
 //!
 //! Start reading in `decide.rs`, then one policy, for example `policy/completion.rs`.
 
+/// Returns a list of `words.txt`.
+macro_rules! words {
+    ($name:literal) => {
+        steadfast_words::phrases!(steadfast_words::word_list::list(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/words.txt")),
+            $name
+        ))
+    };
+}
+
 mod claim;
 mod decide;
 pub mod drift;
 mod forged;
 pub mod goal;
 pub mod host_list;
+mod human_line;
 mod order;
 mod parsed_event;
 mod policy;
@@ -25,4 +36,4 @@ mod session_changes;
 
 pub use decide::{PolicyDecision, decide, needs};
 pub use parsed_event::{ParsedEvent, Touched};
-pub use policy::{Judgement, POLICIES, Policy};
+pub use policy::{Judgement, POLICIES, Policy, session_brief};

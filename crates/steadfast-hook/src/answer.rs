@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use steadfast_engine::PolicyDecision;
 use steadfast_hosts::install::Homes;
-use steadfast_hosts::{WireError, decode, encode, transcript_path};
+use steadfast_hosts::{ClaudeVersion, WireError, decode, encode, transcript_path};
 use steadfast_model::{
     Action, Answer, Effect, Event, EventKind, EventName, Facts, Host, Millis, Ruling, SessionId, ToolResult,
 };
 use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
 
+use crate::approved::LoadApproved;
 use crate::call::HookCall;
 use crate::checkout::{EventError, HookContext, SessionCheckout};
 use crate::fallback::fallback;
@@ -46,14 +47,18 @@ pub struct HookEnvironment {
     pub programs: fn() -> Vec<PathBuf>,
     /// Reads the external tracker that holds the tasks, if the settings name one.
     pub follow: Follow,
+    /// Loads a plan that a human has just approved.
+    pub load: LoadApproved,
+    /// Returns the version of Claude Code, if it calls this hook. Called only for an answer whose form depends on it.
+    pub claude_version: fn() -> Option<ClaudeVersion>,
     /// Returns which of its task lists the host uses, from its environment. Called only when a followed list is read.
     pub task_list: fn() -> Option<String>,
 }
 
 impl HookEnvironment {
     fn of_checkout(&self) -> HookContext<'_> {
-        let Self { homes, follow, programs, .. } = *self;
-        HookContext { run_spent: self.run_spent.as_deref(), homes, follow, programs }
+        let Self { homes, follow, load, programs, .. } = *self;
+        HookContext { run_spent: self.run_spent.as_deref(), homes, follow, load, programs }
     }
 
     /// The folders to search for a place: those of the event, of the hook and of the session.
@@ -158,7 +163,9 @@ fn judge(call: &HookCall, around: &HookEnvironment, payload: &[u8]) -> Result<Ho
         name_program(&mut answer, around.programs);
     }
     // The event was parsed, so its name is valid.
-    let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
+    let depends = matches!(answer.ruling, Ruling::Continue { .. } | Ruling::AskInstead(_));
+    let version = if depends && call.host == Host::Claude { (around.claude_version)() } else { None };
+    let said = EventName::parse(&call.event).and_then(|name| encode(call.host, version, name, &answer));
     let done_later = effects.iter().chain(&upkeep);
     let background = done_later.filter_map(|effect| BackgroundWork::of(effect, &place.root, &session)).collect();
     Ok(HookAnswer { said, background })

@@ -14,6 +14,7 @@ use steadfast_model::{
 use steadfast_store::ledger::LedgerError;
 use steadfast_store::{ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, log_line, settle_checkout};
 
+use crate::approved::LoadApproved;
 use crate::drain::{add_late_events, drain_all, drain_now};
 use crate::follow::{Follow, FollowResult};
 use crate::pipeline::{World, handle};
@@ -63,13 +64,21 @@ pub(crate) struct HookContext<'a> {
     pub(crate) homes: fn() -> Option<Homes>,
     /// Reads the external tracker that holds the tasks.
     pub(crate) follow: Follow,
+    /// Loads a plan that a human has just approved.
+    pub(crate) load: LoadApproved,
     /// Returns the paths by which this program is installed.
     pub(crate) programs: fn() -> Vec<PathBuf>,
 }
 
 impl HookContext<'_> {
-    const COMMAND: Self =
-        Self { run_spent: None, homes: || None, follow: |_, _| FollowResult::default(), programs: Vec::new };
+    /// A command loads what it approves itself.
+    const COMMAND: Self = Self {
+        run_spent: None,
+        homes: || None,
+        follow: |_, _| FollowResult::default(),
+        load: |_, _| Ok(None),
+        programs: Vec::new,
+    };
 }
 
 #[derive(Debug)]

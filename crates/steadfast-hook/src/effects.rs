@@ -7,6 +7,7 @@ use steadfast_model::{Effect, Event, EventKind, Opening, SessionId};
 use steadfast_store::ledger::{Claiming, Ledger};
 use steadfast_store::{Consent, SessionFiles, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
 
+use crate::approved::{self, ApprovedDraft};
 use crate::checkout::{EventError, SessionCheckout};
 use crate::drain::drain_now;
 use crate::gate;
@@ -19,6 +20,18 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
         let done = match effect {
             Effect::Restore { scope, path } => {
                 restoring.put_back(checkout.place, scope, path, event.at).map_err(EventError::Gate)
+            }
+            Effect::Approve { hash, start, .. } => {
+                let done = carry_out_one(checkout, event, effect);
+                let approved = ApprovedDraft { hash, session: start.then_some(&event.session), at: event.at };
+                match &done {
+                    Ok(()) => {
+                        let loaded = (checkout.around.load)(checkout.place, &approved);
+                        approved::report(checkout.place, event, &mut decision.answer, &approved, loaded);
+                    }
+                    Err(error) => approved::report_failure(&mut decision.answer, hash, &error.to_string()),
+                }
+                done
             }
             effect => carry_out_one(checkout, event, effect),
         };
@@ -33,6 +46,7 @@ pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decis
         );
     }
     restoring.report(&mut decision.answer);
+    approved::show_draft(checkout.place, &mut decision.answer);
 }
 
 fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Effect) -> Result<(), EventError> {
@@ -49,7 +63,7 @@ fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Eff
         Effect::KeepDraft { scope, call, text, waiting } => {
             gate::keep(place, scope, call, text, *waiting, event.at).map_err(EventError::Gate)?;
         }
-        Effect::Approve { scope, hash, channel } => {
+        Effect::Approve { scope, hash, channel, start: _ } => {
             let yes = Consent { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
             gate::approve(place, checkout.config, &yes)?;
         }

@@ -18,7 +18,7 @@ pub fn fallback(call: &HookCall, around: &HookEnvironment, why: &str) -> Option<
     let later = Later { started_at: started_at.map_or(around.now, |state| state.started_at), known: None };
     let gate = gate_for(&place, around.session.as_ref(), later, around.now)?;
     let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
-    encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
+    encode(call.host, None, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }
 
 /// Returns the answer before a tool when even the markers cannot be read in time: a refusal, if the name of a marker
@@ -32,5 +32,5 @@ pub fn last_word(call: &HookCall, around: &HookEnvironment, why: &str) -> Option
     }
     let reason =
         format!("A plan gate is closed, and its marker cannot be read. (steadfast could not look at this call: {why})");
-    encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
+    encode(call.host, None, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }

@@ -7,6 +7,7 @@
 //! detects forged events.
 
 mod answer;
+mod approved;
 mod call;
 mod checkout;
 mod cost;
@@ -27,6 +28,7 @@ mod settings;
 mod speaker;
 
 pub use answer::{BackgroundWork, HookAnswer, HookEnvironment, answer};
+pub use approved::{ApprovedDraft, LoadApproved};
 pub use call::{CallError, HookCall};
 pub use checkout::{EventError, handle_event};
 pub use cost::cost_since;

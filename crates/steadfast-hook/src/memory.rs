@@ -94,7 +94,9 @@ impl Replayed {
             all.iter().filter(|opinion| opinion.policy != PolicyName::Drift).cloned().collect()
         };
         let elsewhere = |all: &[Change]| -> Vec<Change> {
-            all.iter().filter(|change| !matches!(change, Change::Drift(_))).cloned().collect()
+            // Its line for the human leaves a mark.
+            let of_drift = |change: &&Change| matches!(change, Change::Drift(_) | Change::HumanTold(_));
+            all.iter().filter(|change| !of_drift(change)).cloned().collect()
         };
         let drift_spoke = others(opinions).len() < opinions.len() || others(&now.opinions).len() < now.opinions.len();
         others(opinions) == others(&now.opinions)

@@ -52,6 +52,8 @@ impl Repository {
             homes: || None,
             programs: Vec::new,
             follow: |_, _| FollowResult::default(),
+            load: |_, _| Ok(None),
+            claude_version: || None,
             task_list: || None,
         }
     }
@@ -291,7 +293,7 @@ fn without_database_and_slice_the_agent_is_let_go_and_the_human_told() {
     fs::write(repository.place.state.join("state.db"), vec![7; 9_000]).unwrap();
     fs::remove_dir_all(repository.place.state.join("plans")).unwrap();
     let said = repository.stop().unwrap();
-    assert!(said.starts_with("{\"systemMessage\":\"steadfast could not read the tasks: the ledger"), "{said}");
+    assert!(said.starts_with("{\"systemMessage\":\"Steadfast could not read the tasks: the ledger"), "{said}");
 }
 
 #[test]

@@ -74,6 +74,8 @@ impl Repository {
             homes: || None,
             programs: Vec::new,
             follow: |_, _| FollowResult::default(),
+            load: |_, _| Ok(None),
+            claude_version: || None,
             task_list: || None,
         };
         let payload = format!("{{\"session_id\":\"{SESSION}\",\"cwd\":{cwd:?},\"hook_event_name\":\"{event}\"{more}}}");

@@ -70,6 +70,8 @@ impl Repository {
             homes,
             programs: Vec::new,
             follow: |_, _| steadfast_hook::FollowResult::default(),
+            load: |_, _| Ok(None),
+            claude_version: || None,
             task_list: || None,
         };
         let call = HookCall { host, via: Via::Local, event: event.into() };

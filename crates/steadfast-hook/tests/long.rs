@@ -41,6 +41,8 @@ impl Session {
             homes: || None,
             programs: Vec::new,
             follow: |_, _| FollowResult::default(),
+            load: |_, _| Ok(None),
+            claude_version: || None,
             task_list: || None,
         };
         let call = HookCall { host: self.host, via: Via::Local, event: event.into() };

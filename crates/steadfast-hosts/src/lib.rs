@@ -20,7 +20,7 @@ pub mod stream;
 pub mod transcript;
 mod wire;
 
-pub use claude::{KeptList, read_task_list, task_list_folder, text_after_write};
+pub use claude::{ClaudeVersion, KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
 pub use shape::{HandedOver, handed_over};
 pub use skill::is_skill_installed;

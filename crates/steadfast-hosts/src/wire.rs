@@ -7,9 +7,8 @@ use steadfast_model::{
     Outcome, PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
-use crate::shape::{
-    Capabilities, Input, content, cut, cut_front, document, list_call, reported_item, with_response, write,
-};
+use crate::claude::ClaudeVersion;
+use crate::shape::{Input, content, cut, cut_front, document, list_call, reported_item, with_response, write};
 use crate::{claude, codex};
 
 /// Limits for the stored parts of an event, in bytes or elements.
@@ -146,16 +145,18 @@ pub fn transcript_path(payload: &[u8]) -> Option<PathBuf> {
     payload.transcript_path.filter(|path| path.is_absolute())
 }
 
-/// Writes the host's JSON for an answer; `None` if there is nothing to say.
-pub fn encode(host: Host, event: EventName, answer: &Answer) -> Option<String> {
+/// Writes the host's JSON for an answer; `None` if there is nothing to say. `version` is that of Claude Code; without it
+/// the answer has the form that every version knows.
+pub fn encode(host: Host, version: Option<ClaudeVersion>, event: EventName, answer: &Answer) -> Option<String> {
     if answer.is_pass() {
         return None;
     }
     let (can, limit) = match host {
-        Host::Claude | Host::Sim => (claude::can(event), claude::TEXT_LIMIT),
+        Host::Claude => (claude::can(event, version), claude::TEXT_LIMIT),
+        Host::Sim => (claude::can(event, None), claude::TEXT_LIMIT),
         Host::Codex => (codex::can(event), codex::TEXT_LIMIT),
     };
-    write(event, &Capabilities::degrade(can, answer), limit)
+    write(event, can, answer, limit)
 }
 
 fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, WireError> {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use steadfast_hosts::{WireContext, WireError, decode, encode};
+use steadfast_hosts::{ClaudeVersion, WireContext, WireError, decode, encode};
 use steadfast_model::{
     Answer, Direction, Event, EventKind, EventName, Host, Millis, PromptOrigin, Question, Ruling, SessionId, Verdict,
     Via,
@@ -139,7 +139,18 @@ fn nothing_is_kept_without_a_bound() {
 }
 
 fn question() -> Question {
-    Question { heading: "H".into(), text: "Q?".into(), options: vec![("Yes".into(), "it is".into())] }
+    Question {
+        heading: "H".into(),
+        text: "Q?".into(),
+        options: vec![("Yes".into(), "it is".into())],
+        draft: "d".into(),
+        preview: Some("the plan".into()),
+    }
+}
+
+/// A version with which the tests run.
+fn tested() -> Option<ClaudeVersion> {
+    ClaudeVersion::of_agent("claude-code_2-1-325_harness")
 }
 
 fn answers() -> Vec<(&'static str, Answer)> {
@@ -167,7 +178,7 @@ fn every_verdict_at_every_event_on_every_host() {
     for host in [Host::Claude, Host::Codex] {
         for event in EventName::ALL {
             for (name, answer) in answers() {
-                let said = encode(host, event, &answer).unwrap_or_else(|| "-".into());
+                let said = encode(host, None, event, &answer).unwrap_or_else(|| "-".into());
                 writeln!(table, "{:7} {:20} {name:13} {said}", host.as_str(), event.as_str()).unwrap();
             }
         }
@@ -175,11 +186,65 @@ fn every_verdict_at_every_event_on_every_host() {
     insta::assert_snapshot!("verdict_event_host", table);
 }
 
+/// All else is as for every version.
+#[test]
+fn a_tested_version_gets_a_refusal_to_stop_as_feedback_and_the_plan_beside_the_question() {
+    let mut differ = Vec::new();
+    for event in EventName::ALL {
+        for (name, answer) in answers() {
+            let said = encode(Host::Claude, tested(), event, &answer);
+            if said != encode(Host::Claude, None, event, &answer) {
+                differ.push((event, name, said.unwrap()));
+            }
+        }
+    }
+    let feedback =
+        |event: &str| format!(r#"{{"hookSpecificOutput":{{"hookEventName":"{event}","additionalContext":"R"}}}}"#);
+    let question = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","updatedInput":{"questions":[{"question":"Q?","header":"H","options":[{"label":"Yes","description":"it is","preview":"the plan"}],"multiSelect":false}]}}}"#;
+    assert_eq!(
+        differ,
+        [
+            (EventName::PreToolUse, "ask instead", question.to_owned()),
+            (EventName::Stop, "continue", feedback("Stop")),
+            (EventName::SubagentStop, "continue", feedback("SubagentStop")),
+        ]
+    );
+}
+
+#[test]
+fn a_note_beside_a_refusal_to_stop_is_for_the_human() {
+    let note = Some("the gate is closed".to_owned());
+    let answer = Answer { ruling: Ruling::Continue { reason: "R".into() }, note, ..Answer::default() };
+    assert_eq!(
+        encode(Host::Claude, tested(), EventName::Stop, &answer).unwrap(),
+        r#"{"systemMessage":"Steadfast: the gate is closed","hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"R"}}"#
+    );
+}
+
+#[test]
+fn a_note_has_our_name_once() {
+    for (note, said) in [
+        ("the gate is closed", "Steadfast: the gate is closed"),
+        ("Steadfast: 2 open tasks wait here", "Steadfast: 2 open tasks wait here"),
+        ("Steadfast refused `ls`", "Steadfast refused `ls`"),
+    ] {
+        let answer = Answer { note: Some(note.to_owned()), ..Answer::default() };
+        for host in Host::ALL {
+            let written: Value = serde_json::from_str(&encode(host, None, EventName::Stop, &answer).unwrap()).unwrap();
+            assert_eq!(written["systemMessage"], said, "{host}");
+        }
+    }
+}
+
 #[test]
 fn the_simulated_agent_is_told_what_claude_is_told() {
     for event in EventName::ALL {
         for (name, answer) in answers() {
-            assert_eq!(encode(Host::Sim, event, &answer), encode(Host::Claude, event, &answer), "{event:?} {name}");
+            assert_eq!(
+                encode(Host::Sim, tested(), event, &answer),
+                encode(Host::Claude, None, event, &answer),
+                "{event:?} {name}"
+            );
         }
     }
 }
@@ -189,7 +254,7 @@ fn at_the_end_of_a_turn_nothing_but_a_refusal_reaches_the_agent() {
     for host in Host::ALL {
         for event in [EventName::Stop, EventName::SubagentStop] {
             for (name, answer) in answers() {
-                let said = encode(host, event, &answer).unwrap_or_default();
+                let said = encode(host, None, event, &answer).unwrap_or_default();
                 assert!(!said.contains("hookSpecificOutput"), "{host} {event:?} {name}: {said}");
                 assert_eq!(said.contains("\"block\""), name == "continue", "{host} {event:?} {name}: {said}");
             }
@@ -202,7 +267,7 @@ fn at_the_end_of_a_turn_nothing_but_a_refusal_reaches_the_agent() {
 fn codex_is_never_told_a_field_it_does_not_know() {
     for event in EventName::ALL {
         for (name, answer) in answers() {
-            let Some(said) = encode(Host::Codex, event, &answer) else { continue };
+            let Some(said) = encode(Host::Codex, tested(), event, &answer) else { continue };
             let said: Value = serde_json::from_str(&said).unwrap();
             let keys: Vec<_> = said.as_object().unwrap().keys().map(String::as_str).collect();
             let inner: Vec<_> = said["hookSpecificOutput"]
@@ -236,7 +301,7 @@ fn codex_is_never_told_a_field_it_does_not_know() {
 fn what_is_said_keeps_the_hosts_limit() {
     let long = Answer { ruling: Ruling::Continue { reason: "ä".repeat(20_000) }, ..Answer::default() };
     for (host, limit) in [(Host::Claude, 10_000), (Host::Codex, 8_000)] {
-        let said: Value = serde_json::from_str(&encode(host, EventName::Stop, &long).unwrap()).unwrap();
+        let said: Value = serde_json::from_str(&encode(host, None, EventName::Stop, &long).unwrap()).unwrap();
         let length = said["reason"].as_str().unwrap().len();
         assert!(length < limit && length > limit / 2, "{host}: {length}");
     }

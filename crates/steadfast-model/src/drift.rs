@@ -130,7 +130,13 @@ pub enum Batch {
     /// The host reports batches, and no text is pending.
     Reported,
     /// A text to send when all calls have returned.
-    Waiting { level: Level, text: String },
+    Waiting {
+        level: Level,
+        text: String,
+        /// The line for the human.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<String>,
+    },
 }
 
 /// A failed attempt, or the success that ended a row of failures.
@@ -163,6 +169,17 @@ pub struct Tally {
 impl Tally {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the number of steps with an answer of this level.
+    pub fn of(&self, level: Level) -> u32 {
+        match level {
+            Level::None => 0,
+            Level::Nudge => self.nudges,
+            Level::Correct => self.corrections,
+            Level::Intervene => self.interventions,
+            Level::Halt => self.halts,
+        }
     }
 
     /// Returns the labels of a finished session.

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::is_default;
 use crate::{
     AgentId, Channel, Gate, GateScope, Host, ListItem, LoopId, Millis, Mode, Opening, PlanId, SessionId, TaskId,
     ToolUseId, Waiting,
@@ -71,11 +72,15 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<Waiting>,
     },
-    /// Carries out the human's approval: writes the signed record, then the draft at its path, then opens the gate.
+    /// Carries out the human's approval: writes the signed record, then the draft at its path, then opens the gate, and
+    /// loads the plan.
     Approve {
         scope: GateScope,
         hash: String,
         channel: Channel,
+        /// The session works on the plan from now on.
+        #[serde(default, skip_serializing_if = "is_default")]
+        start: bool,
     },
     /// Restores a sealed path and saves its current content elsewhere.
     Restore {

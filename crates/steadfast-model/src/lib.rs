@@ -8,12 +8,9 @@
 //! `steadfast-store`.
 
 mod authority;
-mod check;
-mod content;
 mod drift;
 mod effect;
 mod event;
-mod evidence;
 mod facts;
 mod gate;
 mod goal;
@@ -21,32 +18,26 @@ mod host;
 mod host_list;
 mod id;
 mod label;
-mod loops;
-mod plan;
+mod ledger;
 mod policy;
-mod proof;
 mod record;
-mod run;
 mod settings;
 mod sparse;
 mod state;
-mod task;
-mod tool;
 mod verdict;
 mod watch;
 
-pub use authority::{Authority, commands, human_command, human_commands};
-pub use check::{Check, StatedCheck};
-pub use content::{Content, Replaced, hashed_word, hashed_words};
+pub use authority::{Authority, allowed_commands, commands, commands_allowed_as_tools, human_command, human_commands};
 pub use drift::{
     Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally, WordFilter,
 };
 pub use effect::{Claim, Effect};
+pub use event::content::{Content, Replaced, hashed_word, hashed_words};
+pub use event::tool::{Action, DialogAnswer, Outcome, ToolCall, ToolResult};
 pub use event::{
     Agent, BackgroundTask, BindingWord, Event, EventKind, EventName, Forged, ForgedBy, PromptOrigin, StartSource,
     Stopping, TaskChanged,
 };
-pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{
     Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PathLink, PlanView,
     RemovedFile, SpecChange, TakingBack, WiredFile,
@@ -59,27 +50,28 @@ pub use host::{Host, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId, fnv};
 pub use label::UnknownName;
-pub use loops::{
+pub use ledger::check::{Check, StatedCheck};
+pub use ledger::evidence::{CheckEnd, Evidence, EvidenceClass};
+pub use ledger::loops::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
     Scores, Shape, Stage, Waiver,
 };
-pub use plan::{Phase, Plan, PlannedTask, Reported, is_link};
+pub use ledger::plan::{Phase, Plan, PlannedTask, Reported, is_link};
+pub use ledger::proof::{DoneHere, EvidenceSubject, Freshness, OnBranch, SeenFile, TaskLines, freshness};
+pub use ledger::run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
+pub use ledger::task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use policy::{Direction, Mode, PolicyName};
-pub use proof::{DoneHere, EvidenceSubject, Freshness, OnBranch, SeenFile, TaskLines, freshness};
 pub use record::{Entry, PolicyOpinion, Record};
-pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
 pub use settings::{
     ApprovalOptions, ApprovalRules, ApprovalSettings, Budget, DriftOptions, DriftRules, DriftSettings, ExitOn,
     InvalidPeriod, Iterations, Key, LedgerOptions, LedgerSettings, LoopOptions, LoopSettings, ModeOptions,
     ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, Rules,
     RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced, StopOptions, StopRules, StopSettings,
-    TaskSource, Tokens, Usd,
+    TaskSource, Tokens, UiOptions, UiSettings, Usd, Verbosity,
 };
 pub use state::{
     AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, LastStop, LastWrite, Leased, Offered, Release,
     Released, STATE_VERSION, Seen, State, StopCount, SubagentTasks, TaskFile, WiringTold,
 };
-pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
-pub use tool::{Action, DialogAnswer, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Question, Ruling, Verdict};
 pub use watch::{GitAlias, Marks, Watched};

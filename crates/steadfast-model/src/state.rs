@@ -37,6 +37,9 @@ const LATE_MS: i64 = 60 * 60 * 1_000;
 /// calls at once.
 const REMEMBERED: usize = 32;
 
+/// The limit of remembered lines for the human.
+const TOLD: usize = 16;
+
 /// The limit of subagents remembered as running. A killed subagent sends no stop event and must not stay forever.
 const SUBAGENTS: usize = 256;
 
@@ -116,6 +119,9 @@ pub struct State {
     /// Calls that may break a constraint unnoticed, with the marks from before them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
+    /// Marks of the short lines that the human has read since their last prompt, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<u64>,
     /// The human was informed that constraints are understood only in English.
     #[serde(default, skip_serializing_if = "is_default")]
     pub told_language: bool,
@@ -157,6 +163,7 @@ impl State {
             hosts: String::new(),
             forged: None,
             watched: Vec::new(),
+            told: Vec::new(),
             told_language: false,
             ended: None,
             seen: Vec::new(),
@@ -184,6 +191,7 @@ impl State {
                 self.prompts += 1;
                 self.interrupted = false;
                 self.stop = StopCount::default();
+                self.told.clear();
                 self.held.iter_mut().for_each(|held| held.refused = 0);
             }
             Change::ToolCalled => {
@@ -276,6 +284,7 @@ impl State {
             | Change::TreeUnseen(_)
             | Change::Unmended(_)
             | Change::Asked { .. }
+            | Change::GateTold(_)
             | Change::Leaving
             | Change::PathRefused(_) => {
                 if let Some(gate) = &mut self.gate {
@@ -311,6 +320,12 @@ impl State {
             }
             Change::WatchEnded(call) => self.watched.retain(|watched| watched.call != *call),
             Change::LanguageTold => self.told_language = true,
+            Change::HumanTold(mark) => {
+                if self.told.len() >= TOLD {
+                    self.told.remove(0);
+                }
+                self.told.push(*mark);
+            }
             Change::List(change) => self.list.get_or_insert_default().apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {

@@ -56,6 +56,12 @@ pub struct Question {
     pub text: String,
     /// Each label with its meaning.
     pub options: Vec<(String, String)>,
+    /// The hash of the draft that the question is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub draft: String,
+    /// The text of the draft, for a host that can show it beside the options. Never stored.
+    #[serde(skip)]
+    pub preview: Option<String>,
 }
 
 sparse! {

@@ -11,11 +11,11 @@ use crate::content::{Content, contents};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
-use crate::git_path::{from_git, parts};
-use crate::object_id::ObjectId;
-use crate::private_index::{OURS, TreeId, alternate};
-use crate::raw_diff::{self, Entry, Sides};
-use crate::status::{Line, Now, Status};
+use crate::git::object_id::ObjectId;
+use crate::git::path::{from_git, parts};
+use crate::git::private_index::{OURS, TreeId, alternate};
+use crate::git::raw_diff::{self, Entry, Sides};
+use crate::git::status::{Line, Now, Status};
 
 /// The state that the files are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use steadfast_model::Fact;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
-use crate::git_path::from_git;
+use crate::git::path::from_git;
 
 const CONFIGURATION: &str = "steadfast.toml";
 

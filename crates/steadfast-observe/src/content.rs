@@ -8,17 +8,16 @@ use sha2::{Digest, Sha256};
 use steadfast_model::Fact;
 use steadfast_text::hex;
 
-use crate::branch;
 use crate::change::only;
 use crate::checkout::{Checkout, CheckoutKind};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
-use crate::git::Git;
-use crate::git_path::{from_git, parts, quoted, to_git};
+use crate::git::object_id::ObjectId;
+use crate::git::path::{from_git, parts, quoted, to_git};
+use crate::git::private_index::OURS;
+use crate::git::raw_diff::EntryType;
+use crate::git::{Git, branch};
 use crate::location::beneath;
-use crate::object_id::ObjectId;
-use crate::private_index::OURS;
-use crate::raw_diff::EntryType;
 use crate::stat::{FileKind, kind_of};
 
 /// The content of a path, as git identifies it.

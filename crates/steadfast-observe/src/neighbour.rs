@@ -10,7 +10,7 @@ use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
-use crate::object_id::ObjectId;
+use crate::git::object_id::ObjectId;
 
 const COMMITS: &str = "1000";
 /// A commit with more files is a move, a reformatting or an import, and says nothing about pairs of files.

@@ -15,7 +15,7 @@ use crate::checkout::Checkout;
 use crate::content::read_into;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
-use crate::git_path::to_git;
+use crate::git::path::to_git;
 use crate::ignored::Ignored;
 use crate::recent::last_touched;
 use crate::stat::{FileKind, kind_of};

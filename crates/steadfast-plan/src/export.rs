@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskKind, TaskType};
 
-use crate::estimate;
+use crate::draft::estimate;
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

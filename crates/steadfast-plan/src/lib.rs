@@ -8,31 +8,20 @@
 //! Start with [`compile`] and [`lint()`]; [`Problem`] is one message to the author. [`units`] and [`Schedule`] divide a
 //! plan among agents; [`score()`] rates how clear a request is.
 
-mod card;
-mod commands;
 mod draft;
-mod estimate;
-mod exit_status;
-mod expand;
 mod export;
-mod file_overlap;
-mod fit;
 mod graph;
 mod hash;
 mod ids;
 mod import;
 mod json;
-mod labels;
 mod lint;
 mod markdown;
 mod problem;
 mod render;
 mod schedule;
 mod score;
-mod shape;
 mod source;
-mod unit;
-mod wave;
 mod workflow;
 
 #[cfg(any(test, feature = "schema"))]
@@ -43,26 +32,26 @@ use std::ops::Range;
 
 use steadfast_model::{Check, Plan, Reported, StatedCheck, Status, TaskId};
 
-use commands::Commands;
+use draft::commands::Commands;
 use draft::{Draft, DraftPhase};
-use graph::Graph;
+use graph::{Graph, expand};
 use problem::Findings;
 use source::Lines;
 
-pub use card::Card;
-pub use exit_status::swallowed;
 pub use export::{ExportTarget, Outgoing, export};
-pub use fit::{Familiarity, fit};
 pub use hash::hash;
 pub use import::{BEADS_NOTE, ListFormat, has_slices, with_slice_status};
+pub use lint::exit_status::swallowed;
 pub use lint::not_read;
 pub use problem::{Code, LintReport, Problem, ProblemSeverity};
 pub use render::render;
+pub use schedule::unit::{Circle, Unit, UnitState, units};
+pub use schedule::wave::{next_wave, waves};
 pub use schedule::{Lengths, Moment, Schedule};
 pub use score::{Dimension, Mark, ScoredSentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
-pub use shape::{render_shape, shape};
-pub use unit::{Circle, Unit, UnitState, units};
-pub use wave::{next_wave, waves};
+pub use workflow::card::Card;
+pub use workflow::fit::{Familiarity, fit};
+pub use workflow::shape::{render_shape, shape};
 pub use workflow::{
     LoopProgress, NextStep, counsel, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state,
 };

@@ -1,12 +1,14 @@
 use std::fmt::Write;
 
+use steadfast_text::columns;
+
 use crate::problem::Problem;
 use crate::source::Lines;
 
-/// The maximum width of an excerpt.
-const WIDTH: usize = 100;
+/// The maximum width of an excerpt in columns: with its margin it fits a terminal of 80.
+const WIDTH: usize = 70;
 /// The number of characters shown before the problem.
-const BEFORE: usize = 40;
+const BEFORE: usize = 30;
 
 /// Renders problems as a compiler does, with the line and a caret. `name` is the file name.
 pub fn render(problems: &[Problem], text: &str, name: &str) -> String {
@@ -24,10 +26,12 @@ fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str) {
     let line_text = lines.line(*line);
     let (excerpt, indent) = excerpt(line_text, column - 1);
     let end = if lines.position(span.end).0 == *line { lines.position(span.end).1 } else { column + 1 };
-    let room = excerpt.chars().count().saturating_sub(indent).max(1);
-    let carets = "^".repeat((end.saturating_sub(*column)).clamp(1, room));
+    let marked = end.saturating_sub(*column).max(1);
+    // Wide characters take two columns.
+    let width = |from: usize, most: usize| columns(&excerpt.chars().skip(from).take(most).collect::<String>());
+    let carets = "^".repeat(width(indent, marked).max(1));
     let margin = " ".repeat(line.to_string().len());
-    let indent = " ".repeat(indent);
+    let indent = " ".repeat(width(0, indent));
     // Writing into a string does not fail.
     let _ = writeln!(shown, "{name}:{line}:{column}: {severity}[{code}]: {}", visible(message));
     let _ = writeln!(shown, "{margin} |\n{line} | {excerpt}\n{margin} | {indent}{carets}");

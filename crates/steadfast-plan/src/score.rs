@@ -3,27 +3,17 @@
 //! A rule does not interpret meaning: it looks for words, numbers, paths and commands, and at the heading above them.
 //! Each mark names the sentence that earned it, so that a human can see where a rule was wrong.
 
-/// Returns a list of the vocabulary by name.
-macro_rules! words {
-    ($name:literal) => {
-        steadfast_words::phrases!(steadfast_words::word_list::list(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/score/words.txt")),
-            $name
-        ))
-    };
-}
-
 mod document;
+mod names;
 mod rules;
 mod sentence;
 mod stated;
-mod token;
 
 use serde::Serialize;
-use steadfast_model::{Check, Plan, TaskKind};
+use steadfast_model::{Check, Plan, TaskKind, labels};
 
-pub(crate) use rules::says_where;
-use sentence::Said;
+pub use names::paths;
+use sentence::{Form, Part, Said};
 pub use stated::{Stated, stated};
 
 /// The lowest score with which a request may run.
@@ -61,30 +51,20 @@ impl SpecScore {
     }
 }
 
-/// One of the five questions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dimension {
-    Outcome,
-    Scope,
-    Constraints,
-    Success,
-    Done,
+labels! {
+    /// One of the five questions.
+    #[derive(PartialOrd, Ord)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Dimension {
+        Outcome = "outcome",
+        Scope = "scope",
+        Constraints = "constraints",
+        Success = "success",
+        Done = "done",
+    }
 }
 
 impl Dimension {
-    pub const ALL: [Self; 5] = [Self::Outcome, Self::Scope, Self::Constraints, Self::Success, Self::Done];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Outcome => "outcome",
-            Self::Scope => "scope",
-            Self::Constraints => "constraints",
-            Self::Success => "success",
-            Self::Done => "done",
-        }
-    }
-
     /// Returns the question for a human when a dimension has no points.
     pub fn question(self) -> &'static str {
         match self {
@@ -124,15 +104,6 @@ pub fn score(text: &str) -> SpecScore {
     SpecScore { marks: Dimension::ALL.map(|dimension| best(dimension, &said)) }
 }
 
-/// Returns the files and folders that a text names, from the root of the checkout. Routes are not included.
-///
-/// ```
-/// assert_eq!(steadfast_plan::paths("Edit `src/Main.java`, look into docs/ and/or GET /api/v1/x."), ["src/Main.java", "docs/"]);
-/// ```
-pub fn paths(text: &str) -> Vec<String> {
-    token::paths(text)
-}
-
 /// Scores a compiled spec by the words of its author. Line numbers are those of the plan in Markdown.
 pub fn score_plan(plan: &Plan) -> SpecScore {
     score(&as_markdown(plan))
@@ -148,12 +119,22 @@ pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
     let said = document::sentences(text);
     let full = said.iter().filter(|said| rules::worth(dimension, said).is_some_and(|(points, _)| points == 2));
     match dimension {
-        Dimension::Done => full.flat_map(token::commands).map(str::to_owned).collect(),
-        Dimension::Success => full.filter(|said| !rules::is_check(said)).map(|said| said.text.clone()).collect(),
+        Dimension::Done => full.flat_map(names::commands).map(str::to_owned).collect(),
+        Dimension::Success => full.filter(|said| !is_check(said)).map(|said| said.text.clone()).collect(),
         Dimension::Outcome | Dimension::Scope | Dimension::Constraints => {
             full.filter(|said| !said.is_heading()).map(|said| said.text.clone()).collect()
         }
     }
+}
+
+/// Reports whether a sentence only names the command that shows the end.
+fn is_check(said: &Said) -> bool {
+    names::commands(said).next().is_some() && rules::worth(Dimension::Done, said).is_some_and(|(points, _)| points == 2)
+}
+
+/// Recognises `Only touch hello.txt`, `Stay in src/auth`: the place of the work, which excludes everything else.
+pub(crate) fn says_where(line: &str) -> bool {
+    rules::holds("where", &Said::new(1, line, Part::Other, Form::Prose))
 }
 
 /// Returns the first of the best sentences.

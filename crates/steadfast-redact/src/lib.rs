@@ -1,7 +1,7 @@
 //! Removes secrets from text. Pure: no files, no regular expressions, linear time.
 //!
 //! Stored text is redacted on its way in: events before they are decided on (`steadfast-hook/src/privacy.rs`), journal
-//! lines, statement parameters of the ledger (`ledger/bind.rs`), the files beside them. Shown text is redacted on its
+//! lines, statement parameters of the ledger (`ledger/database/bind.rs`), the files beside them. Shown text is redacted on its
 //! way out: `output.rs` of the binary, answers of the hook, MCP messages, rendered pages, agent logs. The command of a
 //! check is stored as given, because it is executed from there, and redacted where it is shown.
 //!

@@ -1,9 +1,12 @@
 //! The life of a run: created, taken over, resumed, abandoned.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Host, Limits, Millis, PlanId, Run, RunId, RunSettings, RunState, RunView, UnitStatus};
+use steadfast_model::{
+    Host, Limits, Millis, PlanId, Run, RunId, RunSettings, RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus,
+};
 use steadfast_work::task_list::RunTasks;
 use steadfast_work::{Repository, TaskList};
 
@@ -151,6 +154,31 @@ pub fn as_it_is(mut view: RunView) -> RunView {
     view
 }
 
+/// Returns the blocked tasks that keep a run from going on: each unit that is left has one, or depends on one. Empty: some
+/// unit can start. `tasks`: all tasks of the plan.
+pub fn stuck<'a>(units: &[RunUnit], tasks: &'a [Task]) -> Vec<&'a TaskId> {
+    let of_units: HashSet<&TaskId> = units.iter().flat_map(|unit| &unit.tasks).collect();
+    let blocked: Vec<&TaskId> = tasks
+        .iter()
+        .filter(|task| task.status == Status::Blocked && of_units.contains(&task.id))
+        .map(|task| &task.id)
+        .collect();
+    let open: Vec<&Task> = tasks.iter().filter(|task| task.status != Status::Done).collect();
+    let mut held: HashSet<&TaskId> = blocked.iter().copied().collect();
+    loop {
+        let depends = |task: &&&Task| !held.contains(&task.id) && task.blocked_by.iter().any(|id| held.contains(id));
+        let more: Vec<&TaskId> = open.iter().filter(depends).map(|task| &task.id).collect();
+        if more.is_empty() {
+            break;
+        }
+        held.extend(more);
+    }
+    let is_open: HashSet<&TaskId> = open.iter().map(|task| &task.id).collect();
+    let is_left = |unit: &&RunUnit| unit.tasks.iter().any(|task| is_open.contains(task));
+    let is_held = |unit: &RunUnit| unit.tasks.iter().any(|task| held.contains(task));
+    if units.iter().filter(is_left).all(is_held) { blocked } else { Vec::new() }
+}
+
 /// Returns the named run, or the newest unfinished one of this worktree.
 pub fn find(repository: &Repository, named: Option<&str>) -> Result<Option<Run>, RunError> {
     let ledger = repository.ledger()?;
@@ -176,4 +204,39 @@ fn new_id(source: &str, now: Millis) -> RunId {
     let (now, pid) = (now.0.to_le_bytes(), std::process::id().to_le_bytes());
     let hash = steadfast_model::fnv([now.as_slice(), &pid, source.as_bytes()]);
     RunId::new(format!("r-{:08x}", (hash ^ (hash >> 32)) as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress;
+
+    fn task(id: &str, status: Status, after: &[&str]) -> Task {
+        progress::tests::task(id, id, status, after)
+    }
+
+    fn unit(tasks: &[&str]) -> RunUnit {
+        let ids: Vec<TaskId> = tasks.iter().map(|id| TaskId::new(*id)).collect();
+        RunUnit::new(ids[0].clone(), String::new(), ids, 1)
+    }
+
+    #[test]
+    fn a_run_is_stuck_if_all_that_is_left_waits_for_a_blocked_task() {
+        use Status::{Blocked, Done, Pending};
+        let units = [unit(&["1.1", "1.1a"]), unit(&["1.2"]), unit(&["2.1"])];
+        let tasks = |second: Status, third: &[&str]| {
+            [
+                task("1.1", Blocked, &[]),
+                task("1.1a", Pending, &["1.1"]),
+                task("1.2", second, &[]),
+                task("2.0", Pending, &["1.1a"]),
+                task("2.1", Pending, third),
+            ]
+        };
+        let named = |tasks: &[Task]| stuck(&units, tasks).iter().map(|id| id.to_string()).collect::<Vec<_>>();
+        assert_eq!(named(&tasks(Done, &["2.0"])), ["1.1"]);
+        assert_eq!(named(&tasks(Pending, &["2.0"])), [""; 0], "1.2 can start");
+        assert_eq!(named(&tasks(Done, &["1.2"])), [""; 0], "2.1 can start");
+        assert_eq!(named(&[task("1.1", Done, &[])]), [""; 0], "nothing is blocked");
+    }
 }

@@ -217,7 +217,7 @@ pub fn begin(
     for check in &begun.looped.asked.checks {
         console.say(&format!("has to pass at the end: `{}`", check.command));
     }
-    console.say(&format!("spec score {spec} of 10, fit {fit} of 75: {}", how(autonomy)));
+    console.say(&format!("spec score {spec} of 10, fit to run alone {fit} of 75: {}", how(autonomy)));
     for line in &begun.looped.recall_surfaced {
         console.say(&format!("remembered: {line}"));
     }

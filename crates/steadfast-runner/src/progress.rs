@@ -2,9 +2,10 @@
 
 mod amount;
 mod idle;
+mod last_action;
 mod report;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashMap;
 
@@ -12,9 +13,11 @@ use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStat
 use steadfast_plan::counsel;
 use steadfast_text::{count, noun, one_line};
 
+pub use amount::cost;
+pub use last_action::last_action;
 pub use report::report;
 
-use amount::{cost, dollars, grouped};
+use amount::{dollars, grouped};
 
 /// Renders the page that people read while the run works.
 pub fn progress_md(view: &RunView) -> String {

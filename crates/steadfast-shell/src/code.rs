@@ -8,9 +8,10 @@ mod words;
 use std::collections::HashMap;
 
 use self::tokens::{Given, Token, tokens};
-use self::words::{CallEffect, effect_of};
+use self::words::{CallEffect, TEXT, effect_of};
 use crate::effect::Op;
 use crate::expand::Arg;
+use crate::table::data::{has, words_of};
 use crate::text::{ANY, resolve};
 use crate::walk::{NO_STDIN, Walk};
 
@@ -26,77 +27,15 @@ pub(crate) enum Family {
 }
 
 /// Calls that change their first argument.
-const FIRST: &[&str] = &[
-    "writeFileSync",
-    "writeFile",
-    "appendFileSync",
-    "appendFile",
-    "createWriteStream",
-    "unlink",
-    "unlinkSync",
-    "rm",
-    "rmSync",
-    "rmdir",
-    "rmdirSync",
-    "rmtree",
-    "remove",
-    "mkdir",
-    "mkdirSync",
-    "makedirs",
-    "truncate",
-    "truncateSync",
-    "chmod",
-    "chmodSync",
-    "file_put_contents",
-    "outputFile",
-    "outputFileSync",
-    "writeTextFile",
-    "rm_rf",
-    "rm_f",
-];
+static FIRST: &[&str] = words_of!(TEXT, "first");
 /// Calls that write their second argument.
-const SECOND: &[&str] = &[
-    "copy",
-    "copy2",
-    "copyfile",
-    "copytree",
-    "copyFileSync",
-    "copyFile",
-    "cp",
-    "cpSync",
-    "link",
-    "symlink",
-    "symlinkSync",
-];
+static SECOND: &[&str] = words_of!(TEXT, "second");
 /// Calls that remove their first argument and write their second or only one.
 const MOVES: &[&str] = &["move", "rename", "replace", "renameSync", "renames", "mv"];
 /// Methods that change the object that they are called on.
 const METHODS: &[&str] =
     &["write_text", "write_bytes", "unlink", "touch", "mkdir", "rmdir", "rename", "chmod", "symlink_to", "hardlink_to"];
-const SHELLS: &[&str] = &[
-    "system",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "Popen",
-    "execSync",
-    "exec",
-    "spawnSync",
-    "popen",
-    "getoutput",
-    "execvp",
-    "execv",
-    "execl",
-    "execlp",
-    "execFile",
-    "execFileSync",
-    "spawn",
-    "spawnvp",
-    "spawnlp",
-    "shell_exec",
-    "passthru",
-];
+static SHELLS: &[&str] = words_of!(TEXT, "runs");
 
 impl Walk {
     /// Finds writing calls in `code`, which `arg` passes to `via`.
@@ -199,7 +138,7 @@ impl Walk {
                     }
                     _ => {}
                 },
-                name if SECOND.contains(&name) && args.len() >= 2 => hits.push((Op::Write, text(1))),
+                name if has(SECOND, name) && args.len() >= 2 => hits.push((Op::Write, text(1))),
                 name if METHODS.contains(&name) && receiver(&tokens, at, &names).is_some() => {
                     hits.push((Op::Write, receiver(&tokens, at, &names)));
                 }
@@ -207,8 +146,8 @@ impl Walk {
                 "write_text" | "write_bytes" => hits.push((Op::Write, None)),
                 // The form `list.remove(…)`.
                 "remove" | "unlink" if on_any(&tokens, at, &collections) => {}
-                name if FIRST.contains(&name) && !args.is_empty() => hits.push((Op::Write, text(0))),
-                name if SHELLS.contains(&name) => {
+                name if has(FIRST, name) && !args.is_empty() => hits.push((Op::Write, text(0))),
+                name if has(SHELLS, name) => {
                     let mut words = texts(args.first().into_iter().flatten());
                     // The arguments are in a list of their own, or separate.
                     if words.len() == 1 {

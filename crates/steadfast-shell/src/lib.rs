@@ -11,38 +11,21 @@
 //!
 //! Start with [`effects`], [`Reading`] and [`judge()`]. `specs/` has examples, which are also tests.
 
-mod applied;
-mod archive;
-mod awk;
-mod braces;
-mod builtin;
 mod code;
-mod container;
-mod data;
-mod editor;
+mod command;
 mod effect;
 mod expand;
-mod find;
-mod foreign;
-mod git;
-mod interpreter;
 mod invocation;
 mod judge;
-mod listing;
 mod mention;
-mod output;
-mod parameter;
 mod parse;
 mod plain;
 mod run;
-mod sed;
-mod shell;
 mod table;
 mod text;
 mod tree;
 mod unknown;
 mod walk;
-mod written;
 
 pub use effect::{Certainty, CommandEffect, Context, Op, Reading};
 pub use invocation::{Argument, Invocation};

@@ -1,7 +1,7 @@
 //! Unknown programs with a path as argument: they may write it.
 
+use crate::command::interpreter::is_interpreter;
 use crate::effect::Reading;
-use crate::interpreter::is_interpreter;
 use crate::invocation::{Argument, Invocation};
 use crate::judge::is_named;
 use crate::table::row_of_name;

@@ -6,8 +6,8 @@
 //! literal, and no such command is named anywhere. A command line that this test cannot decide at a glance is not
 //! plain, and is read.
 
+use crate::command::interpreter::is_interpreter;
 use crate::effect::Context;
-use crate::interpreter::is_interpreter;
 use crate::table::wraps;
 
 /// The maximum length in bytes. It must stay below the limit of the walk for commands.

@@ -1,8 +1,8 @@
 //! Runs a command with its arguments: builtins first, then commands that the table cannot describe, then the table.
 
+use crate::command::interpreter::is_interpreter;
 use crate::effect::Op;
 use crate::expand::Arg;
-use crate::interpreter::is_interpreter;
 use crate::invocation::Invocation;
 use crate::text::{ANY, STAR, base_name, is_known, resolve};
 use crate::walk::Walk;

@@ -5,16 +5,16 @@ mod operand;
 
 use std::borrow::Cow;
 
-use crate::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
 use crate::effect::Op;
 use crate::expand::Arg;
+use crate::table::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
 use crate::text::{base_name, is_known};
 use crate::walk::{NO_STDIN, Walk};
 
 /// The maximum position of a verb after the program's name: `aws s3 cp`, `faketime now touch`.
 const VERB_WITHIN: usize = 6;
 
-const TEXT: &str = include_str!("options.txt");
+const TEXT: &str = include_str!("unknown/options.txt");
 const KINDS: [&str; 6] = [
     line_of(TEXT, "writes"),
     line_of(TEXT, "perhaps"),

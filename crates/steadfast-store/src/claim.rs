@@ -59,12 +59,25 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
         let is_its = |named: &SessionId| {
             *named == claim.session || claim.agent.as_ref().is_some_and(|agent| agent.as_str() == named.as_str())
         };
-        let fits = claim.command.contains(words) && session.is_none_or(is_its);
+        let fits = without_flags(&claim.command).contains(words) && session.is_none_or(is_its);
         if fits && found.as_ref().is_none_or(|newest| claim.at > newest.at) {
             found = Some(claim);
         }
     }
     found
+}
+
+/// The words of a command line without the flags that may come between those of a command: `task --json done 1`.
+fn without_flags(command: &str) -> String {
+    let (mut words, mut is_value) = (Vec::new(), false);
+    for word in command.split_whitespace() {
+        let is_flag = matches!(word, "--utc" | "--json" | "--color") || word.starts_with("--color=");
+        if !is_flag && !is_value {
+            words.push(word);
+        }
+        is_value = word == "--color";
+    }
+    words.join(" ")
 }
 
 /// Lists expired claims, and unfinished claim files of killed processes.
@@ -122,5 +135,16 @@ mod tests {
         let left: Vec<_> =
             fs::read_dir(place.state.join("claims")).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(left, ["living"]);
+    }
+
+    #[test]
+    fn flags_between_the_words_of_a_command_do_not_hide_it() {
+        for line in [
+            "steadfast task done 1",
+            "steadfast --color never task --json done 1",
+            "steadfast  task --utc done --color=auto 1",
+        ] {
+            assert_eq!(without_flags(line), "steadfast task done 1", "{line}");
+        }
     }
 }

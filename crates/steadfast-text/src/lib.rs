@@ -4,8 +4,10 @@
 //! - [`count`], [`and_more`]: counts with their noun, and shortened lists.
 //! - [`glob`]: patterns for names and paths; [`clean`], [`absolute`]: paths without `.` and `..`.
 //! - [`quote`], [`hex`]: shell words and hexadecimal.
-//! - [`parse_time`], [`parse_span`], [`ago`]: times and durations.
+//! - [`parse_time`], [`parse_span`], [`ago`], [`duration`], [`Zone`]: times and durations.
+//! - [`columns`], [`fit`], [`wrap`]: text in the columns of a terminal.
 
+mod column;
 pub mod glob;
 mod hex;
 mod line;
@@ -13,10 +15,13 @@ mod list;
 mod path;
 mod quote;
 mod time;
+mod zone;
 
+pub use column::{HANG, MARKS, columns, fit, pad, wrap};
 pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};
 pub use list::{Number, and_more, count, count_of, noun};
 pub use path::{absolute, clean, clean_path, is_within};
 pub use quote::quote;
-pub use time::{ago, parse_span, parse_time};
+pub use time::{ago, duration, parse_span, parse_time};
+pub use zone::Zone;

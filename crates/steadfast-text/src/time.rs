@@ -45,6 +45,23 @@ pub fn ago(millis: i64) -> String {
     }
 }
 
+/// Formats a length of time in its two largest units: `44 s`, `12 min 5 s`, `1 h 12 min`. Below a second, in tenths.
+#[must_use]
+pub fn duration(millis: u64) -> String {
+    let seconds = millis / 1_000;
+    let two = |large: u64, small: u64, names: [&str; 2]| match small {
+        0 => format!("{large} {}", names[0]),
+        small => format!("{large} {} {small} {}", names[0], names[1]),
+    };
+    match seconds {
+        0 => format!("0.{} s", millis / 100),
+        1..60 => format!("{seconds} s"),
+        60..3_600 => two(seconds / 60, seconds % 60, ["min", "s"]),
+        3_600..86_400 => two(seconds / 3_600, seconds / 60 % 60, ["h", "min"]),
+        _ => two(seconds / 86_400, seconds / 3_600 % 24, ["d", "h"]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +126,11 @@ mod tests {
         let wanted =
             ["just now", "just now", "59 s ago", "1 min ago", "59 min ago", "2 h ago", "47 h ago", "2 days ago"];
         assert_eq!(said, wanted);
+    }
+
+    #[test]
+    fn a_duration_has_two_units_at_most() {
+        let said = [0, 320, 44_999, 60_000, 725_000, 3_600_000, 4_320_000, 90_000_000].map(duration);
+        assert_eq!(said, ["0.0 s", "0.3 s", "44 s", "1 min", "12 min 5 s", "1 h", "1 h 12 min", "1 d 1 h"]);
     }
 }

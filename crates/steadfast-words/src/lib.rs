@@ -18,5 +18,5 @@ pub mod word_list;
 pub use pattern::{Pattern, PatternMatch, Slot};
 pub use sentence::{split, split_at};
 pub use vocabulary::{Phrases, Vocabulary};
-pub use word::{Word, WordKind, words};
+pub use word::{Word, WordKind, spoken_words, words};
 pub use word_list::WordList;

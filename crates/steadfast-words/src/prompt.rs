@@ -250,6 +250,6 @@ mod tests {
             ["please", ",", "don't", "touch", "*.snap", ",", "ever", ","]
         );
         assert_eq!(texts("“don’t commit” he said"), ["don’t commit", "he", "said"]);
-        assert_eq!(texts("You **must not** edit __init__.py."), ["you", "mustn't", "edit", "init__.py"]);
+        assert_eq!(texts("You **must not** edit __init__.py."), ["you", "mustn't", "edit", "__init__.py"]);
     }
 }

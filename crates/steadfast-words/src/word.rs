@@ -56,26 +56,39 @@ impl Word {
     pub fn is_break(&self) -> bool {
         self.kind == WordKind::Break
     }
+}
 
-    /// Returns true for the base form and the one in `-ing`.
-    pub fn is_form(&self, base: &str) -> bool {
-        let Some(stem) = self.text.strip_suffix("ing") else { return self.text == base };
-        stem == base
-            || base.strip_suffix('e') == Some(stem)
-            || stem.strip_prefix(base).is_some_and(|doubled| doubled.len() == 1 && base.ends_with(doubled))
-    }
+/// The meaning of quotation marks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// They hold a quotation or a name.
+    Apart,
+    /// They hold words like others.
+    Spoken,
 }
 
 /// Returns the words of a sentence. The mark of a list is none.
 pub fn words(sentence: &str) -> Vec<Word> {
+    read(sentence, Quotes::Apart)
+}
+
+/// Returns the words of a sentence by an author who quotes nobody: text in quotation marks or after `//` is theirs.
+pub fn spoken_words(sentence: &str) -> Vec<Word> {
+    read(sentence, Quotes::Spoken)
+}
+
+fn read(sentence: &str, quotes: Quotes) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
-    let mut rest = sentence.trim_start_matches(['-', '*', '•', ' ']);
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '“') || quotes == Quotes::Spoken && c == '”';
+    // `--force` is a word.
+    let is_flag = sentence.starts_with("--") && !sentence.starts_with("-- ");
+    let mut rest = if is_flag { sentence } else { sentence.trim_start_matches(['-', '•', ' ']) };
     while let Some(c) = rest.chars().next() {
         let at = sentence.len() - rest.len();
         let close = match c {
             '`' => Some('`'),
-            '"' => Some('"'),
-            '“' => Some('”'),
+            '"' if quotes == Quotes::Apart => Some('"'),
+            '“' if quotes == Quotes::Apart => Some('”'),
             _ => None,
         };
         let inner = &rest[c.len_utf8()..];
@@ -84,14 +97,14 @@ pub fn words(sentence: &str) -> Vec<Word> {
             let kind = if c == '`' || !raw.contains(' ') { WordKind::Code } else { WordKind::Quoted };
             words.push(Word { text: raw.to_lowercase(), raw: raw.to_owned(), kind, at });
             rest = &inner[end + close.len_utf8()..];
-        } else if c.is_whitespace() {
+        } else if c.is_whitespace() || quotes == Quotes::Spoken && matches!(c, '"' | '“' | '”') {
             rest = inner;
-        } else if rest.starts_with("// ") {
+        } else if quotes == Quotes::Apart && rest.starts_with("// ") {
             // A comment of code is a quotation.
             words.push(Word { text: rest.to_lowercase(), raw: rest.to_owned(), kind: WordKind::Quoted, at });
             break;
         } else {
-            let end = rest.find(|c: char| c.is_whitespace() || c == '`' || c == '"' || c == '“').unwrap_or(rest.len());
+            let end = rest.find(is_end).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end.max(c.len_utf8()));
             plain(word, at, &mut words);
             rest = after;
@@ -101,7 +114,7 @@ pub fn words(sentence: &str) -> Vec<Word> {
 }
 
 fn plain(word: &str, at: usize, words: &mut Vec<Word>) {
-    const AROUND: [char; 12] = ['(', ')', '[', ']', ',', ':', ';', '!', '?', '*', '_', '\''];
+    const AROUND: &[char] = &['(', ')', '[', ']', ',', ':', ';', '!', '?', '*', '\'', '_'];
     if word.chars().all(|c| matches!(c, '-' | '–' | '—' | '/' | '&' | '+' | '|' | '=' | '>')) {
         words.push(Word::cut(if word == "/" { "/" } else { "," }, at));
         return;
@@ -111,21 +124,40 @@ fn plain(word: &str, at: usize, words: &mut Vec<Word>) {
     }
     // `*.snap` and `**/x` begin with marks that mean emphasis elsewhere.
     let glob = word.starts_with("*.") || word.starts_with("**/");
-    let bare = if glob { word.trim_end_matches(AROUND) } else { word.trim_matches(AROUND) };
-    let bare = bare.trim_end_matches(['.', '…']);
-    let bare = bare.trim_matches(['*', '(', ')']);
+    let strip = |marks: &[char]| {
+        let bare = if glob { word.trim_end_matches(marks) } else { word.trim_matches(marks) };
+        bare.trim_end_matches(['.', '…']).trim_matches(['*', '(', ')'])
+    };
+    // `__init__.py` is a name, and `_so_` is stressed.
+    let mut bare = strip(AROUND);
+    if word.contains('_') && bare.contains('.') {
+        let named = strip(&AROUND[..AROUND.len() - 1]);
+        bare = if named.ends_with('_') { bare } else { named };
+    }
     let bare = if glob { &word[..word.len().min(word.find(bare).unwrap_or(0) + bare.len())] } else { bare };
     if !bare.is_empty() {
         words.push(Word::plain(bare, at + word.find(bare).unwrap_or(0)));
     }
-    if word.ends_with([',', ':', ';', ')', ']']) {
-        words.push(Word::cut(if word.ends_with(',') { "," } else { ":" }, at + word.len() - 1));
+    // `**Note:**`
+    let closed = word.trim_end_matches(['*', '_']);
+    if closed.ends_with([',', ':', ';', ')', ']']) {
+        words.push(Word::cut(if closed.ends_with(',') { "," } else { ":" }, at + closed.len() - 1));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotation_marks_may_hold_words_like_others() {
+        let found = |text: &str| spoken_words(text).into_iter().map(|word| word.text).collect::<Vec<_>>();
+        assert_eq!(
+            found("He says \"all tests pass\", “at last” // really"),
+            ["he", "says", "all", "tests", "pass", ",", "at", "last", ",", "really"]
+        );
+        assert_eq!(found("**Note:** --force, `a \"b\"`"), ["note", ",", "--force", ",", "a \"b\""]);
+    }
 
     #[test]
     fn a_word_knows_its_kind_and_where_it_begins() {
@@ -143,13 +175,5 @@ mod tests {
                 word("as said", WordKind::Quoted, 30),
             ]
         );
-    }
-
-    #[test]
-    fn a_form_in_ing_is_known_by_its_base() {
-        for (text, base) in [("run", "run"), ("running", "run"), ("making", "make"), ("touching", "touch")] {
-            assert!(Word::of(text).is_form(base), "{text}");
-        }
-        assert!(!Word::of("ring").is_form("run"));
     }
 }

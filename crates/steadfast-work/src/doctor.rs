@@ -7,7 +7,7 @@ mod program;
 
 use std::path::{Path, PathBuf};
 
-use steadfast_hosts::install::{self, CodexConfig, HooksFile, InstallError, Wired};
+use steadfast_hosts::install::{self, AllowedCalls, CodexConfig, HooksFile, InstallError, Wired};
 use steadfast_model::{Host, Millis, State};
 use steadfast_store::ledger::{LedgerError, SliceError};
 use steadfast_store::{Place, SessionFiles};
@@ -16,6 +16,7 @@ use crate::setup::Setup;
 use crate::{Environment, Repository};
 use checks::CHECKS;
 pub use finding::{Diagnostic, DiagnosticSeverity};
+pub use measure::hook_time;
 
 /// Input of every check: the repository as it is set up, and the settings of the hosts.
 #[derive(Debug)]
@@ -28,7 +29,16 @@ pub struct Installation {
     codex: Vec<CodexConfig>,
     /// Settings that could not be read.
     unread: Vec<InstallError>,
-    stop_block_cap: Option<u64>,
+    given: Given,
+}
+
+/// What the caller knows and the repository does not say.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The cap that the environment sets for Claude Code.
+    pub stop_block_cap: Option<u64>,
+    /// The permissions that `init` offers.
+    pub offered: AllowedCalls,
 }
 
 /// Why a finding could not be fixed.
@@ -58,16 +68,16 @@ pub struct Examined {
     pub fixes: Vec<(&'static str, Result<String, FixError>)>,
 }
 
-/// Runs every check in the repository of this environment. `stop_block_cap` is the cap that the environment sets for
-/// Claude Code. With `fix`, findings that can be fixed without losing anything are fixed.
-pub fn examine(mut setup: Setup, environment: Environment, stop_block_cap: Option<u64>, fix: bool) -> Examined {
+/// Runs every check in the repository of this environment. With `fix`, findings that can be fixed without losing anything
+/// are fixed.
+pub fn examine(mut setup: Setup, environment: Environment, given: Given, fix: bool) -> Examined {
     // Outside git, a parent folder may be the one that was set up.
     let Some(place) = Place::find(&setup.place.root, environment.user_state.as_deref()) else {
         return Examined { findings: vec![checks::not_set_up(&setup.place)], ..Examined::default() };
     };
     setup.install.root.clone_from(&place.root);
     setup.place = place;
-    let here = Installation::look(setup, environment, stop_block_cap);
+    let here = Installation::look(setup, environment, given);
     let mut examined = Examined::default();
     for check in CHECKS {
         let mut found = check(&here);
@@ -84,7 +94,7 @@ pub fn examine(mut setup: Setup, environment: Environment, stop_block_cap: Optio
 }
 
 impl Installation {
-    fn look(setup: Setup, environment: Environment, stop_block_cap: Option<u64>) -> Self {
+    fn look(setup: Setup, environment: Environment, given: Given) -> Self {
         let (homes, root) = (&setup.install.homes, &setup.install.root);
         let mut unread = Vec::new();
         let mut keep = |error| unread.push(error);
@@ -94,7 +104,7 @@ impl Installation {
         let codex = codex.filter_map(|config| config.map_err(&mut keep).ok()).collect();
         let now = environment.now();
         let repository = Repository::at(setup.place.clone(), environment);
-        Self { now, setup, repository, files, codex, unread, stop_block_cap }
+        Self { now, setup, repository, files, codex, unread, given }
     }
 
     fn place(&self) -> &Place {

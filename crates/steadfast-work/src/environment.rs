@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
+use steadfast_text::Zone;
 
 /// Set for an agent of a run: the path of a file that exists once the run has spent its budget.
 pub const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
@@ -17,6 +18,8 @@ pub const REFINING: &str = "STEADFAST_REFINING";
 #[derive(Clone, Debug)]
 pub struct Environment {
     pub clock: fn() -> Millis,
+    /// The time zone of the human.
+    pub zone: fn() -> &'static Zone,
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
     /// The folders in which the hosts keep the user's own things, such as skills.
@@ -39,5 +42,10 @@ pub struct Environment {
 impl Environment {
     pub fn now(&self) -> Millis {
         (self.clock)()
+    }
+
+    /// A moment as the human reads it: `14:05`, or `2026-11-18 14:05` on another day.
+    pub fn moment(&self, at: Millis) -> String {
+        (self.zone)().moment(at.0, self.now().0)
     }
 }

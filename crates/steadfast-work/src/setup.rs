@@ -1,6 +1,7 @@
 //! Sets up a repository for Steadfast, and removes Steadfast from it.
 
 mod exclude;
+mod removal;
 mod wired;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use steadfast_store::{ConfigError, Place};
 
 use crate::{Cause, Environment, Repository};
 pub use exclude::{Exclude, Wanted};
+pub use removal::{Contents, Leftovers, RenderedFolder};
 pub use wired::missing_hooks;
 
 /// A checkout that `init` may wire, and the folders in which its hosts keep their settings.
@@ -20,6 +22,14 @@ pub use wired::missing_hooks;
 pub struct Setup {
     pub place: Place,
     pub install: install::InstallPaths,
+}
+
+/// What becomes of tasks and history when Steadfast is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateEnd {
+    /// Kept for a later `init`.
+    Kept,
+    Deleted,
 }
 
 /// The error of setting up or removing.
@@ -35,6 +45,8 @@ pub enum SetupError {
     NotBroughtBack { kept: PathBuf, source: io::Error },
     #[error("cannot archive or remove `{}`: {source}", state.display())]
     NotPutAway { state: PathBuf, kept: PathBuf, source: io::Error },
+    #[error("cannot remove or restore `{}`: {source}", folder.display())]
+    Rendered { folder: PathBuf, source: io::Error },
     /// The file `.git/info/exclude`.
     #[error("cannot write `{}`: {source}", path.display())]
     Exclude { path: PathBuf, source: io::Error },
@@ -44,9 +56,11 @@ impl SetupError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoHome | Self::NoHost => Cause::State,
-            Self::NotCreated { .. } | Self::NotBroughtBack { .. } | Self::NotPutAway { .. } | Self::Exclude { .. } => {
-                Cause::Infrastructure
-            }
+            Self::NotCreated { .. }
+            | Self::NotBroughtBack { .. }
+            | Self::NotPutAway { .. }
+            | Self::Rendered { .. }
+            | Self::Exclude { .. } => Cause::Infrastructure,
         }
     }
 }
@@ -101,11 +115,20 @@ impl Setup {
             fs::rename(&kept, &self.place.state)
                 .map_err(|source| SetupError::NotBroughtBack { kept: kept.clone(), source })?;
         }
-        Ok(())
+        // Also in a later `init` in another checkout of the repository.
+        let folder = self.place.state.clone();
+        self.restore_rendered().map_err(|source| SetupError::Rendered { folder, source })
     }
 
-    /// Moves or removes the state, so that the hooks do nothing. State with tasks or plans is kept; returns its path.
-    pub fn archive(&self, purge: bool) -> Result<Option<PathBuf>, SetupError> {
+    /// Moves or removes the state, so that the hooks do nothing, and the rendered files of this checkout with it. State
+    /// with tasks or plans is kept; returns its path.
+    pub fn archive(&self, end: StateEnd) -> Result<(Option<PathBuf>, RenderedFolder), SetupError> {
+        let kept = self.archive_state(end)?;
+        let rendered = self.remove_rendered(kept.as_deref())?;
+        Ok((kept, rendered))
+    }
+
+    fn archive_state(&self, end: StateEnd) -> Result<Option<PathBuf>, SetupError> {
         let kept = self.kept();
         let failed = |source| {
             let (state, kept) = (self.place.state.clone(), kept.clone());
@@ -113,7 +136,7 @@ impl Setup {
         };
         // A human who removes Steadfast also opens its gates.
         steadfast_store::forget_gates(&self.place).map_err(failed)?;
-        if purge {
+        if end == StateEnd::Deleted {
             for folder in [&self.place.state, &kept] {
                 if folder.exists() {
                     fs::remove_dir_all(folder).map_err(failed)?;

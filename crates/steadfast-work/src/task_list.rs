@@ -2,6 +2,7 @@
 
 mod adding;
 mod approval;
+mod approved;
 mod binding;
 pub mod checking;
 mod closing;
@@ -35,6 +36,7 @@ use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, Statu
 use steadfast_store::{Moved, Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
+pub use approved::load_approved;
 pub use closing::{CloseOptions, CloseOutcome, PATIENCE, SLICE};
 pub use current_plan::Plans;
 pub use decisions::{PlanContext, shown as decisions_file};

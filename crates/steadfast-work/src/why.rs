@@ -34,7 +34,7 @@ pub fn explain(history: &History, session: Option<SessionId>) -> Result<Explaine
             let explanation = Explanation::of(history, line);
             let mut json = explanation.to_json(now);
             json["gate"] = gate.to_json();
-            (explanation.story(now), json)
+            (explanation.story(environment), json)
         }
         None => (nothing(session.as_ref()), Value::Null),
     };
@@ -72,7 +72,8 @@ fn nothing(session: Option<&SessionId>) -> String {
 /// A closed gate in one line.
 pub fn gate_line(place: &Place, standing: &ClosedGate, environment: &Environment) -> String {
     let ClosedGate { gate, unmarked, .. } = standing;
-    let until = gate.expires_at.map(|at| format!(" until {at} at the latest")).unwrap_or_default();
+    let until =
+        gate.expires_at.map(|at| format!(" until {} at the latest", environment.moment(at))).unwrap_or_default();
     let draft = gate.draft.iter().map(|draft| &draft.path).filter(|path| !gate.protected.contains(path));
     let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();
     let protected = match protected.len() {

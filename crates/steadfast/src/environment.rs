@@ -7,20 +7,28 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast_hook::HookEnvironment;
+use steadfast_hosts::ClaudeVersion;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
+use steadfast_text::Zone;
 use steadfast_work::{Environment, RUN_SPENT};
 
-use crate::peer;
+use crate::{peer, terminal};
 
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// The time zone of `TZ` or of this machine; UTC if neither is known.
+pub(crate) fn zone() -> Zone {
+    jiff::tz::TimeZone::try_system().map_or(Zone::UTC, Zone::new)
+}
+
 pub(crate) fn current() -> Environment {
     Environment {
         clock: now,
+        zone: terminal::zone,
         cwd: cwd(),
         home: home(),
         homes: homes(),
@@ -53,6 +61,11 @@ pub(crate) fn of_hook() -> HookEnvironment {
         homes,
         programs,
         follow: |place, config| steadfast_work::tracker::in_hook(place, config, homes().as_ref(), now()),
+        load: |place, approved| {
+            steadfast_work::task_list::load_approved(place, current(), approved)
+                .map_err(|error| steadfast_work::chain(&error))
+        },
+        claude_version: || text("AI_AGENT").and_then(|name| ClaudeVersion::of_agent(&name)),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
 }

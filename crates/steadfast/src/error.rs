@@ -2,6 +2,8 @@ mod hints;
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
 /// Exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 64;
 
@@ -24,6 +26,15 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Refused => "refused",
+            Self::NeedsHuman => "needs_human",
+            Self::Usage => "usage",
+        }
+    }
+
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Failure => 1,
@@ -54,6 +65,11 @@ impl CommandError {
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hints.push(hint.to_string());
         self
+    }
+
+    /// For a command with `--json`.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"error": {"kind": self.kind.as_str(), "message": self.message, "hints": self.hints}})
     }
 
     fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {

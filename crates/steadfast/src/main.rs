@@ -12,10 +12,12 @@ mod error;
 mod here;
 mod limit;
 mod output;
+mod pager;
 mod payload;
 mod peer;
 mod recalled;
 mod report;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -9,8 +9,10 @@ use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use steadfast_redact::redact_document;
+use steadfast_text::wrap;
 
 use crate::error::CommandError;
+use crate::terminal;
 
 /// The reader of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +33,31 @@ macro_rules! note {
 
 pub(crate) use {note, tell};
 
+/// Prints a text, and wraps its lines at the width of a terminal. JSON stays on one line.
 pub(crate) fn put_line(text: fmt::Arguments<'_>) -> Result<(), CommandError> {
-    put(&visible(format!("{text}\n"))).map(|_| ())
+    let text = visible(format!("{text}\n"));
+    if text.starts_with("{\"") || text.starts_with("[{") {
+        return write(&text).map(|_| ());
+    }
+    let text = terminal::quoted(&text);
+    let text = terminal::width().map_or_else(|| text.clone(), |width| wrap(&text, width));
+    write(&terminal::painted(&text, &io::stdout())).map(|_| ())
+}
+
+/// Prints lines that are laid out already, such as a table, and a source text with carets below it.
+pub(crate) fn put_laid_out(text: &str) -> Result<Reader, CommandError> {
+    write(&terminal::painted(&visible(text.to_owned()), &io::stdout()))
 }
 
 pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_all(visible(text.to_string()).as_bytes());
+    let text = terminal::quoted(&visible(text.to_string()));
+    let text = terminal::size(&io::stderr()).map_or_else(|| text.clone(), |(width, _)| wrap(&text, width));
+    let _ = io::stderr().write_all(terminal::painted(&text, &io::stderr()).as_bytes());
+}
+
+/// Prints data on standard error: an error for another program.
+pub(crate) fn put_aside_as_it_is(text: &str) {
+    let _ = io::stderr().write_all(redact_document(text).as_bytes());
 }
 
 /// Replaces control characters, so that a terminal does not execute text from specs, titles or file names, and redacts
@@ -54,8 +75,12 @@ pub(crate) fn visible(text: String) -> String {
     lines.join("\r\n")
 }
 
+/// Prints a text as it is, without its secrets: data for another program.
 pub(crate) fn put(text: &str) -> Result<Reader, CommandError> {
-    let text = redact_document(text);
+    write(&redact_document(text))
+}
+
+fn write(text: &str) -> Result<Reader, CommandError> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Ok(()) => Ok(Reader::Here),

@@ -2,6 +2,7 @@
 
 mod card;
 mod draft;
+mod problems;
 mod rechecked;
 mod summary;
 
@@ -19,12 +20,14 @@ use steadfast_work::task_list::{CloseOutcome, Position, Proof, how, short, word}
 
 pub(crate) use card::card;
 pub(crate) use draft::{granted, rendered};
+pub(crate) use problems::problems;
 pub(crate) use rechecked::rechecked;
 pub(crate) use summary::{Summary, summary};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::recalled;
+use crate::terminal;
 
 /// Lines of a check's output that an agent sees.
 const SHOWN_LINES: usize = 30;
@@ -41,6 +44,27 @@ pub(crate) fn added(task: &Task) -> String {
         );
     }
     line
+}
+
+/// The box before a task in a list: `[x]`.
+pub(crate) fn mark(status: Status) -> String {
+    match status {
+        Status::Done => terminal::good("[x]"),
+        Status::InProgress => terminal::strong("[>]"),
+        Status::Blocked => terminal::warning("[!]"),
+        Status::Pending => "[ ]".to_owned(),
+    }
+}
+
+/// The state of a task, in its colour.
+pub(crate) fn state(status: Status) -> String {
+    let paint = match status {
+        Status::Done => terminal::good,
+        Status::InProgress => terminal::strong,
+        Status::Blocked => terminal::warning,
+        Status::Pending => return word(status).to_owned(),
+    };
+    paint(word(status))
 }
 
 /// One line for the task and one for the remaining tasks, for the agent that changed it.

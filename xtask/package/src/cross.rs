@@ -35,12 +35,41 @@ fn of(target: &PackageTarget) -> Result<&'static Cross> {
 pub(crate) fn build(target: &PackageTarget) -> Result<PathBuf> {
     let cross = of(target)?;
     tool::provide(cross.linker, cross.packages)?;
-    run(Command::new("rustup").args(["target", "add", cross.triple]).stdin(Stdio::null()))?;
+    provide_std(cross.triple)?;
     let linker = format!("CARGO_TARGET_{}_LINKER", cross.triple.to_uppercase().replace('-', "_"));
     let mut build =
         cargo(["build", "--quiet", "--package", "steadfast", "--profile", "dist", "--target", cross.triple]);
     run(build.env(linker, cross.linker))?;
     Ok(target_folder().join(cross.triple).join("dist/steadfast"))
+}
+
+/// Installs Rust's standard library for a target, unless it is there.
+fn provide_std(triple: &str) -> Result<()> {
+    let asked =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).stdin(Stdio::null()).output();
+    let folder = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    if has_std(Path::new(&folder)) {
+        return Ok(());
+    }
+    let rustup = Command::new("rustup").args(["target", "add", triple]).stdin(Stdio::null()).output();
+    match rustup {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(no_std(triple, &folder, String::from_utf8_lossy(&output.stderr).trim()).into()),
+        Err(error) => Err(no_std(triple, &folder, &error.to_string()).into()),
+    }
+}
+
+fn has_std(folder: &Path) -> bool {
+    let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.any(|file| file.file_name().to_string_lossy().starts_with("libstd-"))
+}
+
+fn no_std(triple: &str, folder: &str, why: &str) -> String {
+    format!(
+        "Rust's standard library for `{triple}` is missing in `{folder}`, and `rustup target add {triple}` failed: {why}\n\n\
+         hint: rustup needs the network, or a mirror in `RUSTUP_DIST_SERVER`. Without rustup, install the package `rust-std` \
+         of this target for the version that `rustc --version` prints"
+    )
 }
 
 /// Runs the binary in an emulator. A missing emulator is reported, and is no failure.
@@ -56,4 +85,20 @@ pub(crate) fn try_out(target: &PackageTarget, binary: &Path, version: &str) -> R
         return Err(format!("the binary for {} says: {said}", target.triple).into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_without_a_standard_library_is_named_with_the_way_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!has_std(folder.path()) && !has_std(Path::new("")));
+        std::fs::write(folder.path().join("libstd-0123.rlib"), "").unwrap();
+        assert!(has_std(folder.path()));
+        let said = no_std("t", "/lib/t", "no network");
+        assert!(said.starts_with("Rust's standard library for `t` is missing in `/lib/t`"), "{said}");
+        assert!(said.contains("failed: no network\n\nhint: ") && said.contains("RUSTUP_DIST_SERVER"), "{said}");
+    }
 }

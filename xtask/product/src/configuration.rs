@@ -1,4 +1,4 @@
-//! Generates the schema of `steadfast.toml`, its reference and its excerpt in README from the table of settings.
+//! Generates the schema of `steadfast.toml`, its reference and its excerpt in docs/start.md from the table of settings.
 
 use schemars::{Schema, schema_for};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use steadfast_model::{Options, SetBy, Settings};
 
 use crate::Result;
 
-/// The keys in README: those that a new user changes first.
+/// The keys in docs/start.md: those that a new user changes first.
 const EXCERPT: [&str; 8] = [
     "mode.completion",
     "stop.max_cycles",

@@ -10,6 +10,7 @@ use steadfast_plan::schema::Spec;
 use crate::Result;
 use crate::commands;
 use crate::configuration;
+use crate::picture;
 use crate::process::root;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,19 +27,19 @@ enum Generator {
 }
 use Generator::{Block, File};
 
-const GENERATORS: [(&str, Generator); 8] = [
+const GENERATORS: [(&str, Generator); 7] = [
     ("schemas/steadfast.schema.json", File(configuration::schema)),
     ("docs/configuration.md", File(configuration::reference)),
-    ("README.md", Block("configuration", || Ok(configuration::excerpt()))),
+    ("docs/start.md", Block("configuration", || Ok(configuration::excerpt()))),
     ("schemas/spec.schema.json", File(schema::<Spec>)),
     ("plugin/hooks/hooks.json", File(plugin_hooks)),
-    ("README.md", Block("human commands", list_of_human_commands)),
     ("docs/threat-model.md", Block("human commands", list_of_human_commands)),
     ("xtask/messages.txt", File(xtask::prose::list)),
 ];
 
 /// These generators run the binary, which must be built before.
-const OF_THE_BINARY: [(&str, Generator); 2] = [
+const OF_THE_BINARY: [(&str, Generator); 3] = [
+    (picture::FILE, File(picture::picture)),
     ("docs/reference/commands.md", File(commands::reference)),
     ("docs/reference/exit-codes.md", Block("exit codes", commands::exit_codes)),
 ];

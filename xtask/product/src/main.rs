@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         ["bench", "runner", rest @ ..] => bench_runner::runner(rest),
         ["generate"] => generate::generate(generate::Doing::Write),
         ["generate", "--check"] => generate::generate(generate::Doing::Check),
-        ["picture"] => picture::picture(),
+        ["picture"] => picture::write(),
         ["faults", rest @ ..] => faults::faults(rest),
         _ => Err(format!("`{}` is not a chore; `cargo xtask` lists them", words.join(" ")).into()),
     };

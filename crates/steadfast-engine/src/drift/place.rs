@@ -1,6 +1,7 @@
 //! The distance of a path to the work of a session.
 
 use steadfast_model::{Drift, Goal, Neighbours};
+use steadfast_words::WordList;
 
 use super::content::Fit;
 use super::words;
@@ -262,24 +263,7 @@ fn has_similar_name(memory: &Drift, path: &str) -> bool {
 /// Returns true if a path belongs to a file of the work: it is a file that changes with every change, or it has the
 /// name of such a file.
 fn is_companion(memory: &Drift, path: &str) -> bool {
-    const TOGETHER: [&str; 16] = [
-        ".gitignore",
-        "bun.lock",
-        "bun.lockb",
-        "cargo.lock",
-        "cargo.toml",
-        "changelog.md",
-        "composer.lock",
-        "gemfile.lock",
-        "go.mod",
-        "go.sum",
-        "package-lock.json",
-        "package.json",
-        "pnpm-lock.yaml",
-        "poetry.lock",
-        "uv.lock",
-        "yarn.lock",
-    ];
+    const TOGETHER: WordList = words!("changes with everything");
     if TOGETHER.iter().any(|other| name(path).eq_ignore_ascii_case(other)) {
         return true;
     }

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use steadfast_model::{Action, EventKind, StepKind, ToolCall, fnv};
 use steadfast_shell::{Argument, Op, Reading};
+use steadfast_words::WordList;
 
 use super::content;
 use super::opaque::is_opaque;
@@ -182,21 +183,8 @@ pub(crate) fn mark(text: &str) -> u32 {
 
 /// Files of git and Steadfast, and build output, are no work.
 fn is_ours(path: &str) -> bool {
-    const OURS: [&str; 12] = [
-        ".git",
-        ".steadfast",
-        ".claude",
-        "node_modules",
-        "target",
-        "dist",
-        "build",
-        "__pycache__",
-        ".venv",
-        ".next",
-        "coverage",
-        ".cache",
-    ];
-    path.split('/').any(|part| OURS.contains(&part))
+    const OURS: WordList = words!("no work");
+    path.split('/').any(|part| OURS.contains(part))
 }
 
 /// Returns true if a word of a command line is a path.

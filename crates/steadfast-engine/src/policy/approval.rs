@@ -99,7 +99,11 @@ impl Policy for Approval {
         let is_anothers = |gate: &GateState| gate.scope.belongs_to_other(&event.session);
         if facts.gate.is_none() && state.gate.as_ref().is_some_and(is_anothers) {
             // Another session's draft was answered there, or has expired.
-            return Judgement { changes: vec![Change::GateOpened(Opening::Unlocked)], ..Judgement::default() };
+            return Judgement {
+                changes: vec![Change::GateOpened(Opening::Unlocked)],
+                line: Some(text::OPEN_LINE.to_owned()),
+                ..Judgement::default()
+            };
         }
         match Closed::before(state, event, facts) {
             Some(closed) => closed.judge(),
@@ -216,10 +220,31 @@ impl<'a> Closed<'a> {
             judgement.changes.insert(0, Change::GateClosed(self.remembered()));
         }
         let opens = judgement.changes.iter().any(|change| matches!(change, Change::GateOpened(_)));
+        if !opens {
+            self.tell_closed(&mut judgement);
+        }
         if self.unmarked && !opens {
             judgement.effects.insert(0, Effect::CloseGate(self.gate));
         }
         judgement
+    }
+
+    /// Tells the human once that the gate is closed, and once of each draft.
+    fn tell_closed(&self, judgement: &mut Judgement) {
+        let draft = self.gate.draft.as_ref();
+        let hash = draft.map(|draft| draft.hash.clone()).unwrap_or_default();
+        let told = self.known.and_then(|known| known.told.as_ref());
+        // A draft that is gone is no news, and the host itself shows one of plan mode.
+        let is_known = told.is_some() && draft.is_none_or(|draft| draft.call.is_some());
+        if told == Some(&hash) || is_known {
+            return;
+        }
+        judgement.changes.push(Change::GateTold(hash));
+        let says_so =
+            judgement.note.is_some() || matches!(judgement.verdict, Verdict::AskInstead(_) | Verdict::Note(_));
+        if !says_so {
+            judgement.line = Some(text::closed_line(&self.gate));
+        }
     }
 
     /// Returns the session's memory of a gate that it sees for the first time. A process that ran before may still

@@ -22,9 +22,11 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::ParsedEvent;
+use crate::{ParsedEvent, human_line};
 use promise::Promise;
 use text::Ways;
+
+pub use brief::for_session as session_brief;
 
 /// The refusals that a task gives back when it is closed for the first time.
 const GIVEN_BACK: u32 = 3;
@@ -161,7 +163,7 @@ fn owned_plan<'a>(state: &State, facts: &'a Facts) -> Option<&'a PlanView> {
 
 fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
     if let Fact::Unknown(why) = &facts.plan {
-        return Judgement::of(Verdict::Note(format!("steadfast could not read the tasks: {why}")));
+        return Judgement::of(Verdict::Note(format!("Steadfast could not read the tasks: {why}")));
     }
     let Fact::Known(Some(plan)) = &facts.plan else { return Judgement::default() };
     if let Some(dismissed) = binding::dismissed(state, plan) {
@@ -175,7 +177,11 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     judgement.changes.extend(healed.changes);
     judgement.effects.extend(healed.effects);
     if matches!(judgement.verdict, Verdict::Continue { .. }) && state.attended && !state.binding.told {
-        judgement.note = Some(text::bound_note(plan));
+        if let Some(line) = judgement.line.take() {
+            // The same line without the hint would be no news.
+            judgement.changes.push(Change::HumanTold(human_line::mark(&line)));
+            judgement.line = Some(text::with_release(&line));
+        }
         judgement.changes.push(Change::Binding(BindingChange::Told));
     }
     judgement
@@ -213,8 +219,14 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
     match said {
         Some(Promise::NeedsUser) => gate.needs_user(message),
         _ if !gate.blocks_stop(plan) => Judgement::default(),
-        Some(Promise::Completion) => gate.refuse(text::false_promise, plan),
-        Some(Promise::Checkpoint | Promise::Waiting) | None => gate.refuse(text::open, plan),
+        Some(Promise::Completion) => {
+            let wrote = promise::written(message).unwrap_or_default();
+            let facts = text::false_promise(plan, gate.ways(), wrote);
+            gate.refuse_or_release(&facts, text::not_done(plan, true), plan)
+        }
+        Some(Promise::Checkpoint | Promise::Waiting) | None => {
+            gate.refuse_or_release(&text::open(plan, gate.ways()), text::not_done(plan, false), plan)
+        }
     }
 }
 
@@ -256,7 +268,7 @@ impl Gate<'_> {
         if self.waits(stopping) {
             return released(Release::Yielded, Verdict::Pass);
         }
-        self.refuse_or_release(&missing, plan)
+        self.refuse_or_release(&missing, text::not_done_because(&missing), plan)
     }
 
     /// Returns the done tasks whose evidence is stale. They block the stop like ready tasks.
@@ -335,7 +347,8 @@ impl Gate<'_> {
 
         let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.blocks_stop(&rest));
         let mut judgement = if more && !(may_go && (state.stop.asked || self.reached_limit().is_some())) {
-            let mut refused = self.refuse_or_release(&text::set_aside(current, &rest, self.ways()), &rest);
+            let facts = text::set_aside(current, &rest, self.ways());
+            let mut refused = self.refuse_or_release(&facts, text::not_done(&rest, false), &rest);
             refused.changes.push(Change::AskedForUser);
             refused
         } else if may_go {
@@ -345,7 +358,8 @@ impl Gate<'_> {
         } else if state.rules.stop.allows(ExitOn::AllBlocked) {
             self.all_blocked(&rest)
         } else {
-            self.refuse_or_release(&text::all_blocked(&rest), &rest)
+            let facts = text::all_blocked(&rest);
+            self.refuse_or_release(&facts, text::not_done_because(&facts), &rest)
         };
         judgement.effects.extend(current.map(|task| Effect::BlockTask {
             plan: plan.id.clone(),
@@ -364,12 +378,8 @@ impl Gate<'_> {
         })
     }
 
-    fn refuse(&self, text: fn(&PlanView, Ways) -> String, plan: &PlanView) -> Judgement {
-        self.refuse_or_release(&text(plan, self.ways()), plan)
-    }
-
-    /// Refuses with these facts, or lets the session stop if no refusals are left.
-    fn refuse_or_release(&self, facts: &str, plan: &PlanView) -> Judgement {
+    /// Refuses with these facts, and a line for the human, or lets the session stop if no refusals are left.
+    fn refuse_or_release(&self, facts: &str, line: String, plan: &PlanView) -> Judgement {
         if let Some(spent) = self.reached_limit() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
                 _ if self.stale().is_some() => facts.to_owned(),
@@ -379,8 +389,13 @@ impl Gate<'_> {
             return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));
         }
         let waiting = waiting::not_excused(self.event, self.processes);
-        let reason = text::refusal(&format!("{facts}{waiting}"), self.state.stop.refused + 1, self.limit());
-        Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
+        Judgement {
+            verdict: Verdict::Continue { reason: format!("{facts}{waiting}") },
+            changes: vec![Change::StopRefused],
+            line: Some(line),
+            count: Some((self.state.stop.refused + 1, self.limit())),
+            ..Judgement::default()
+        }
     }
 
     fn limit(&self) -> u32 {
@@ -435,14 +450,18 @@ fn with_blocked(plan: &PlanView, task: &TaskLine) -> PlanView {
 /// Judges a session start: a bound session reads its plan again; a plan without a living owner is offered.
 fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
+    // After a compaction, the human is in the middle of the session.
+    let line = |line: fn(&PlanView) -> String| (source != StartSource::Compact && !facts.of_run).then(|| line(plan));
     if !plan.approval.is_enough() {
-        return Judgement::of(Verdict::Context(text::not_approved(plan)));
+        let line = line(text::unapproved_tasks);
+        return Judgement { line, ..Judgement::of(Verdict::Context(text::not_approved(plan))) };
     }
     if state.is_bound(plan) {
-        return Judgement::of(Verdict::Context(brief::for_session(plan, &state.rules.stop, event.host)));
+        let brief = brief::for_session(plan, &state.rules.stop, event.host);
+        return Judgement { line: line(text::continued_tasks), ..Judgement::of(Verdict::Context(brief)) };
     }
     if facts.inherited.contains(&plan.id) {
-        return binding::bind(state, event, plan);
+        return Judgement { line: line(text::continued_tasks), ..binding::bind(state, event, plan) };
     }
     if plan.owner.is_none() || plan.owner_ended.is_some() {
         let cleared = source == StartSource::Clear
@@ -452,14 +471,14 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
                 .is_some_and(|end| end.reason == "clear" && event.at.since(end.at) < CLEARED_MS);
         // A session after `/clear` continues the work.
         if cleared {
-            return binding::bind(state, event, plan);
+            return Judgement { line: line(text::continued_tasks), ..binding::bind(state, event, plan) };
         }
         // The runner's prompt already tells its agents what to do.
         if facts.of_run {
             return Judgement::default();
         }
         let verdict = Verdict::Context(text::offer(plan));
-        return Judgement { verdict, ..binding::offered(state, plan, facts) };
+        return Judgement { verdict, line: line(text::waiting_tasks), ..binding::offered(state, plan, facts) };
     }
     Judgement::default()
 }

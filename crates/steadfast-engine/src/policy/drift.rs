@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
-    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolUseId, Verdict,
+    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolUseId, Verbosity,
+    Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -77,8 +78,8 @@ pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Wi
             on_prompt(state, event, without)
         }
         EventKind::ToolBatch { .. } => {
-            let (verdict, change) = batch::on_end(&state.drift, event);
-            Judgement { verdict, changes: changes(change), ..Judgement::default() }
+            let batch::Told { verdict, line, change } = batch::on_end(&state.drift, event);
+            Judgement { verdict, line, changes: changes(change), ..Judgement::default() }
         }
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
             Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
@@ -302,9 +303,9 @@ impl<'a> After<'a> {
         if self.error.is_none() || self.changed {
             said.extend(write_changes(memory, &self.effects, &scored));
         }
-        let (verdict, more) = self.answer(&scored);
+        let (verdict, line, more) = self.answer(&scored);
         said.extend(more);
-        Judgement { verdict, changes: changes(said), ..Judgement::default() }
+        Judgement { verdict, changes: changes(said), line, ..Judgement::default() }
     }
 
     /// Returns false for calls that only read and for commands that failed for the first time.
@@ -337,8 +338,8 @@ impl<'a> After<'a> {
         }
     }
 
-    /// Returns the answer to a step, and the changes to the session's memory.
-    fn answer(&self, scored: &StepScore) -> (Verdict, Vec<DriftChange>) {
+    /// Returns the answer to a step, the line for the human, and the changes to the session's memory.
+    fn answer(&self, scored: &StepScore) -> (Verdict, Option<String>, Vec<DriftChange>) {
         let memory = &self.state.drift;
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
@@ -384,15 +385,16 @@ impl<'a> After<'a> {
             said.push(steered);
         }
         said.extend(text.as_deref().map(mark).map(DriftChange::Said));
-        let verdict = match text {
-            Some(text) => {
-                let (verdict, kept) = batch::tell(memory, self.event, level, text);
-                said.extend(kept);
-                verdict
-            }
-            None => self.undeclared(&mut said),
+        let verbosity = self.state.rules.verbosity;
+        let is_first = verbosity == Verbosity::Detailed || memory.tally.of(level) == 0;
+        let line = text.as_ref().filter(|_| is_first).and_then(|_| text::line(scored, level, verbosity));
+        let Some(text) = text else {
+            let verdict = self.undeclared(&mut said);
+            return (verdict, None, said);
         };
-        (verdict, said)
+        let told = batch::tell(memory, self.event, level, text, line);
+        said.extend(told.change);
+        (told.verdict, told.line, said)
     }
 
     fn does_awaited(&self) -> bool {
@@ -434,6 +436,9 @@ impl<'a> After<'a> {
             return Verdict::Pass;
         }
         said.push(DriftChange::SaidUndeclared);
+        if self.state.rules.verbosity == Verbosity::Quiet {
+            return Verdict::Pass;
+        }
         Verdict::Note(text::undeclared(&self.state.drift, &self.effects))
     }
 }

@@ -100,7 +100,7 @@ fn on_list_seen(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) ->
         judgement.changes.push(Change::List(ListChange::FaultsTold(faults)));
     }
     if faults != told && faults != 0 {
-        let text = format!("steadfast could not read all of the host's task list: {}.", diff.faults.join("; "));
+        let text = format!("Steadfast could not read all of the host's task list: {}.", diff.faults.join("; "));
         judgement.verdict = Verdict::Note(text);
     }
     let Some(followed) = host_list::follow(state, event) else { return judgement };

@@ -12,6 +12,7 @@ mod evidence;
 mod integrity;
 mod target;
 
+pub use completion::session_brief;
 pub(crate) use constraint::{covers, is_free, is_manifest, unknown_git_words};
 pub use drift::{follow, leads_astray, written};
 pub(crate) use target::{absolute, only_reads};
@@ -50,6 +51,10 @@ pub struct Judgement {
     pub aside: Option<String>,
     /// For the human, if the verdict is for the agent.
     pub note: Option<String>,
+    /// One short line for the human about what Steadfast does, unless they want to read only what needs them.
+    pub line: Option<String>,
+    /// The number of a refusal to stop, and the limit.
+    pub count: Option<(u32, u32)>,
 }
 
 impl Judgement {

@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use steadfast_model::{Action, EventName, ListCall, PromptOrigin};
 
 use crate::shape::{Capabilities, Input, ToolInput};
@@ -11,7 +13,29 @@ const QUESTION_LIMIT: usize = 1_024;
 /// Longest plan kept when the agent leaves plan mode, in bytes. A longer plan cannot be approved there.
 const PLAN_LIMIT: usize = 256 << 10;
 
-pub(crate) fn can(event: EventName) -> Capabilities {
+/// The oldest and the newest version with which the tests run. An answer that an untested version ignores would let a
+/// session stop, so a version outside of them gets the form that every version knows.
+const TESTED: RangeInclusive<ClaudeVersion> = ClaudeVersion([2, 1, 197])..=ClaudeVersion([2, 1, 325]);
+
+/// A version of Claude Code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClaudeVersion([u32; 3]);
+
+impl ClaudeVersion {
+    /// Parses the name that Claude Code gives to its hooks in the variable `AI_AGENT`: `claude-code_2-1-325_harness`. It
+    /// sets the variable anew at each start. The commands of its agent get `claude-code_2-1-325_agent`, so a version
+    /// without this variable that such a command starts does not pass on another's name.
+    pub fn of_agent(name: &str) -> Option<Self> {
+        let version = name.strip_prefix("claude-code_")?.strip_suffix("_harness")?;
+        let mut parts = version.split('-').map(|part| part.parse().ok());
+        let version = [parts.next()??, parts.next()??, parts.next()??];
+        // `2-1-325-beta` is another program.
+        parts.next().is_none().then_some(Self(version))
+    }
+}
+
+pub(crate) fn can(event: EventName, version: Option<ClaudeVersion>) -> Capabilities {
+    let is_tested = version.is_some_and(|version| TESTED.contains(&version));
     match event {
         EventName::SessionStart
         | EventName::SubagentStart
@@ -19,10 +43,10 @@ pub(crate) fn can(event: EventName) -> Capabilities {
         | EventName::PostToolUseFailure
         | EventName::PostToolBatch => Capabilities::CONTEXT,
         EventName::UserPromptSubmit | EventName::UserPromptExpansion => Capabilities::CONTEXT.and_deny(),
-        EventName::PreToolUse => Capabilities::CONTEXT.and_deny().and_ask().and_exchange(),
+        EventName::PreToolUse => Capabilities::CONTEXT.and_deny().and_ask().and_exchange().with_preview(is_tested),
         EventName::PermissionRequest => Capabilities::DENY.and_ask(),
         EventName::PreCompact | EventName::ConfigChange | EventName::TaskCompleted => Capabilities::DENY,
-        EventName::Stop | EventName::SubagentStop => Capabilities::GO_ON,
+        EventName::Stop | EventName::SubagentStop => Capabilities::GO_ON.with_feedback(is_tested),
         EventName::PostCompact | EventName::Notification | EventName::TaskCreated => Capabilities::NOTE,
         EventName::SessionEnd | EventName::StopFailure | EventName::Interrupt => Capabilities::NOTHING,
     }
@@ -120,6 +144,41 @@ mod tests {
         }
         for (text, source) in [("commit it", None), ("<channel><title>A feed</title>", None), ("<b>", Some("user"))] {
             assert_eq!(origin(text, source), PromptOrigin::Human, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_known_only_by_the_name_that_a_hook_gets() {
+        let of = ClaudeVersion::of_agent;
+        assert_eq!(of("claude-code_2-1-325_harness"), Some(ClaudeVersion([2, 1, 325])));
+        for name in [
+            "",
+            "claude-code",
+            "claude-code_2-1-325",
+            "claude-code_2-1-325_agent",
+            "claude-code_2-1_harness",
+            "claude-code_2-1-325-beta_harness",
+            "claude-code_2-1-325-1_harness",
+            "claude-code_2-1-x_harness",
+            "codex_2-1-325_harness",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_tested_versions_get_a_refusal_as_feedback() {
+        let feedback = |name| can(EventName::Stop, ClaudeVersion::of_agent(name)).feedback;
+        for (name, is_tested) in [
+            ("claude-code_2-1-196_harness", false),
+            ("claude-code_2-1-197_harness", true),
+            ("claude-code_2-1-325_harness", true),
+            ("claude-code_2-1-326_harness", false),
+            ("claude-code_3-0-0_harness", false),
+            ("claude-code_2-1-325_agent", false),
+            ("", false),
+        ] {
+            assert_eq!(feedback(name), is_tested, "{name}");
         }
     }
 

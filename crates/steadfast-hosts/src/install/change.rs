@@ -1,13 +1,40 @@
 use std::path::{Path, PathBuf};
 
+use steadfast_model::Host;
 use steadfast_system::Access;
 
 use super::file::{self, utf8};
 use super::slot::{Remembered, Slot};
 use super::{InstallError, SettingsError};
 
-pub(super) const SKILL: &str = "skill";
-pub(super) const AGENT: &str = "agent";
+/// The part of ours in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileContent {
+    /// Hooks of this host, and for Claude Code the permissions.
+    Hooks(Host),
+    Server,
+    /// A file of a skill.
+    Skill,
+    Agent,
+    /// A link that a host starts.
+    Link,
+    /// What `uninstall` needs to know.
+    Record,
+}
+
+impl FileContent {
+    /// The name in messages. Records of skills and agents have it in their file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hooks(_) => "hooks",
+            Self::Server => "MCP server",
+            Self::Skill => "skill",
+            Self::Agent => "agent",
+            Self::Link => "link",
+            Self::Record => "record",
+        }
+    }
+}
 
 /// The change of one file. All changes of a plan are computed before the first is written.
 #[derive(Clone, Debug)]
@@ -17,7 +44,7 @@ pub struct FileEdit {
     pub before: Option<Vec<u8>>,
     /// `None`: the file is removed.
     pub after: Option<Vec<u8>>,
-    pub what: &'static str,
+    pub content: FileContent,
     pub(super) access: Access,
     /// The file is a link, and its content is the target.
     pub(super) is_link: bool,
@@ -74,15 +101,15 @@ impl FileEdit {
         path: &Path,
         before: Option<Vec<u8>>,
         after: Option<Vec<u8>>,
-        what: &'static str,
+        content: FileContent,
         access: Access,
     ) -> Self {
         let (folders, edits) = (Vec::new(), Vec::new());
-        Self { path: path.to_owned(), before, after, what, access, is_link: false, folders, lock: None, edits }
+        Self { path: path.to_owned(), before, after, content, access, is_link: false, folders, lock: None, edits }
     }
 
     pub(super) fn link(path: &Path, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Self {
-        Self { is_link: true, ..Self::new(path, before, after, "link", Access::Private) }
+        Self { is_link: true, ..Self::new(path, before, after, FileContent::Link, Access::Private) }
     }
 
     pub(super) fn current(&self) -> Result<Option<Vec<u8>>, InstallError> {
@@ -91,7 +118,7 @@ impl FileEdit {
 
     /// Returns true for a file that is entirely ours: part of a skill, or an agent.
     pub fn is_skill(&self) -> bool {
-        self.what == SKILL || self.what == AGENT
+        matches!(self.content, FileContent::Skill | FileContent::Agent)
     }
 
     /// Applies the same edits to the present content.

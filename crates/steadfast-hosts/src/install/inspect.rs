@@ -14,6 +14,7 @@ use super::homes::{Homes, find_on_path};
 use super::hooks::STOP_BLOCK_CAP;
 use super::json::{Document, Kind, Member, Node};
 use super::links;
+use super::permissions::texts;
 use super::wiring::{Ours, read_ours};
 
 pub use codex::{CodexConfig, codex_configs};
@@ -38,6 +39,10 @@ pub struct HooksFile {
     pub managed_only: bool,
     /// `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`
     pub stop_block_cap: Option<u64>,
+    /// `permissions.allow`
+    pub allow: Vec<String>,
+    /// `permissions.defaultMode`
+    pub default_mode: Option<String>,
     /// The other top-level keys.
     pub other_keys: Vec<String>,
 }
@@ -131,6 +136,7 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
     let in_settings = |source: SettingsError| InstallError::Settings { path: path.to_owned(), source };
     let document = Document::parse_settings(text).map_err(in_settings)?;
     let root = document.root();
+    let permissions = root.member("permissions");
     let mut read = HooksFile {
         host,
         path: path.to_owned(),
@@ -140,6 +146,8 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         disable_all: root.member("disableAllHooks").and_then(|node| as_bool(&document, node)),
         managed_only: root.member("allowManagedHooksOnly").and_then(|node| as_bool(&document, node)) == Some(true),
         stop_block_cap: root.member("env").and_then(|env| env.member(STOP_BLOCK_CAP)).and_then(Node::as_count),
+        allow: permissions.and_then(|node| node.member("allow")).map(permission_rules).unwrap_or_default(),
+        default_mode: permissions.and_then(|node| node.member("defaultMode")).and_then(Node::as_str).map(str::to_owned),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
     for Member { key: event, value: groups, .. } in root.member("hooks").and_then(Node::members).unwrap_or_default() {
@@ -158,6 +166,10 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         }
     }
     Ok(Some(read))
+}
+
+fn permission_rules(list: &Node) -> Vec<String> {
+    texts(list).map(str::to_owned).collect()
 }
 
 /// Lists the keys of our handler, and the matcher of its group, that we do not write.

@@ -16,6 +16,7 @@ mod json;
 mod keeps;
 mod links;
 mod original;
+mod permissions;
 mod plan;
 mod record;
 mod scope;
@@ -30,7 +31,7 @@ mod tests;
 
 pub use apply::apply;
 pub use binary::{BinaryError, PackageRunner, find_binary, is_on_path};
-pub use change::{FileEdit, InstallPlan};
+pub use change::{FileContent, FileEdit, InstallPlan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};
 pub use hooks::STOP_BLOCK_CAP;
@@ -39,7 +40,8 @@ pub use inspect::{
 };
 pub use keeps::{is_claude_settings, keeps_hooks};
 pub use links::link_call;
-pub use plan::{InstallRequest, plan_install, plan_uninstall};
+pub use permissions::{AllowedCalls, PermissionChoice, is_allowed};
+pub use plan::{InstallRequest, permission_choice, plan_install, plan_uninstall};
 pub use scope::{InstallPaths, InstallScope};
 pub use wiring::{HookLine, SERVER, Wiring, lines, plugin_hooks};
 

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use steadfast_model::Host;
 use steadfast_system::Access;
 
-use super::change::{Direction, Edit, FileEdit, InstallPlan};
+use super::change::{Direction, Edit, FileContent, FileEdit, InstallPlan};
 use super::error::{InstallError, SettingsError};
 use super::file;
 use super::links::Links;
+use super::permissions::PermissionChoice;
 use super::record::{Before, Record};
 use super::scope::{InstallPaths, InstallScope};
 use super::skills::files as skill_files;
@@ -27,13 +28,15 @@ pub struct InstallRequest<'a> {
     pub binary: &'a Path,
     /// Raises Claude Code's own limit of refused stops, for all Stop hooks.
     pub stop_block_cap: Option<u32>,
+    /// Permission rules for Claude Code's settings; none if the user declined them.
+    pub allow: &'a [String],
 }
 
 pub fn plan_install(request: &InstallRequest<'_>) -> Result<InstallPlan, InstallError> {
     let place = request.place;
     let mut drafts = Drafts::new(Direction::In);
     for host in request.hosts {
-        for slot in request.scope.slots(*host, place, request.binary, request.stop_block_cap)? {
+        for slot in request.scope.slots(*host, place, request.binary, request.stop_block_cap, request.allow)? {
             install_slot(&mut drafts, &slot, place)?;
         }
         if let Some(links) = Links::of(*host, request.scope, place) {
@@ -44,6 +47,20 @@ pub fn plan_install(request: &InstallRequest<'_>) -> Result<InstallPlan, Install
         skills::install(&mut drafts, &skill, place)?;
     }
     drafts.into_plan()
+}
+
+/// Returns the answer to the offer of permissions at an earlier installation: of this scope, else of another one in this
+/// checkout.
+pub fn permission_choice(scope: InstallScope, place: &InstallPaths) -> Result<Option<PermissionChoice>, InstallError> {
+    let others = InstallScope::ALL.into_iter().filter(|other| *other != scope);
+    for scope in std::iter::once(scope).chain(others) {
+        for slot in scope.slots(Host::Claude, place, Path::new("steadfast"), None, &[])? {
+            if let Some(choice) = Record::read(&slot.record_file(place))?.and_then(|record| record.permissions) {
+                return Ok(Some(choice));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &InstallPaths) -> Result<(), InstallError> {
@@ -70,6 +87,7 @@ fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &InstallPaths) -> Resul
         before,
         after: (!slot.living).then(|| merged.clone()),
         folders,
+        permissions: slot.part.permissions(),
         users,
     };
     if record.as_ref() != Some(&new) {
@@ -109,7 +127,7 @@ pub fn plan_uninstall(
     for host in hosts {
         for scope in scopes {
             // Our entries are recognised by their shape, so any path will do.
-            for slot in scope.slots(*host, place, Path::new("steadfast"), None)? {
+            for slot in scope.slots(*host, place, Path::new("steadfast"), None, &[])? {
                 let key = slot.record_file(place);
                 if !seen.contains(&key) {
                     uninstall_slot(&mut drafts, &slot, place, in_use)?;
@@ -196,20 +214,20 @@ impl Drafts {
             return Ok(());
         }
         let (before, access) = (file::read(&slot.path)?, slot.keeper.access());
-        let change = FileEdit::new(&slot.path, before, after, slot.part.what(), access);
+        let change = FileEdit::new(&slot.path, before, after, slot.part.content(), access);
         self.changes.push(FileEdit { lock: slot.lock(), edits, ..change });
         Ok(())
     }
 
     fn write_record(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
         let after = Some(record.to_text(file)?.into_bytes());
-        self.records.push(FileEdit::new(file, file::read(file)?, after, "record", Access::Private));
+        self.records.push(FileEdit::new(file, file::read(file)?, after, FileContent::Record, Access::Private));
         Ok(())
     }
 
     /// Removes a record, together with the folders made for its file and for the records, if they are empty.
     fn remove_record(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
-        let change = FileEdit::new(file, file::read(file)?, None, "record", Access::Private);
+        let change = FileEdit::new(file, file::read(file)?, None, FileContent::Record, Access::Private);
         let ours = |folder: &&Path| place.user_records.parent().is_some_and(|state| folder.starts_with(state));
         let of_records = file.ancestors().skip(1).take_while(ours).map(Path::to_owned);
         let folders = record.folders.iter().cloned().chain(of_records).collect();

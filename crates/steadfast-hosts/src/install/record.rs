@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::InstallError;
+use super::permissions::PermissionChoice;
 use super::scope::InstallPaths;
 use super::slot::{Keeper, Remembered};
 
@@ -20,6 +21,9 @@ pub(super) struct Record {
     /// The folders created for the file, the innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) folders: Vec<PathBuf>,
+    /// The answer to the offer of permissions. Absent in records of a file without permissions, and in older ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) permissions: Option<PermissionChoice>,
     /// The checkouts that rely on the slot.
     pub(super) users: Vec<PathBuf>,
 }
@@ -52,7 +56,7 @@ impl Record {
     /// Returns a record for a file that did not exist before us.
     pub(super) fn of_ours(path: &Path, slot: &str, users: Vec<PathBuf>) -> Self {
         let (path, slot) = (path.to_owned(), slot.to_owned());
-        Self { path, slot, before: Before::Absent, after: None, folders: Vec::new(), users }
+        Self { path, slot, before: Before::Absent, after: None, folders: Vec::new(), permissions: None, users }
     }
 
     /// The checkouts that still rely on it when this one does not.

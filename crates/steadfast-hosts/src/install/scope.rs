@@ -60,13 +60,15 @@ impl InstallScope {
         place: &InstallPaths,
         binary: &Path,
         stop_block_cap: Option<u32>,
+        allow: &[String],
     ) -> Result<Vec<Slot>, InstallError> {
         let program = self.program(binary)?;
         let called = match Links::of(host, self, place) {
             Some(links) => text(&links.base)?,
             None => program.clone(),
         };
-        let wiring = Wiring { host, via: self.via(host), program: called, stop_block_cap };
+        let allow = if host == Host::Claude { allow.to_vec() } else { Vec::new() };
+        let wiring = Wiring { host, via: self.via(host), program: called, stop_block_cap, allow };
         let hooks = Part::Hooks(wiring);
         let servers = Part::Server { servers: vec!["mcpServers".to_owned()], program: program.clone() };
         let homes = &place.homes;

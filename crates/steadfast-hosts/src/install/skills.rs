@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{Host, fnv};
 
-use super::change::{AGENT, SKILL};
+use super::change::FileContent;
 use super::scope::InstallPaths;
 
 /// A file of a skill, from the plugin.
@@ -55,7 +55,7 @@ const STAMP: (&str, &str) = ("<!-- written by `steadfast init`, ", " -->");
 pub(super) struct SkillFile {
     pub(super) path: PathBuf,
     pub(super) content: String,
-    pub(super) what: &'static str,
+    pub(super) kind: FileContent,
 }
 
 /// The owner of a file in the place of ours.
@@ -85,7 +85,7 @@ fn agent_files(host: Host, root: &Path) -> Vec<SkillFile> {
         return Vec::new();
     }
     let file = |name: &str| root.join(".claude/agents").join(format!("{PREFIX}{name}.md"));
-    AGENTS.iter().map(|(name, text)| SkillFile::new(file(name), text, AGENT)).collect()
+    AGENTS.iter().map(|(name, text)| SkillFile::new(file(name), text, FileContent::Agent)).collect()
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -95,14 +95,14 @@ fn names() -> impl Iterator<Item = &'static str> {
 impl Source {
     fn file_in(&self, folder: &Path) -> SkillFile {
         let path = folder.join(format!("{PREFIX}{}", self.skill)).join(self.file);
-        SkillFile::new(path, self.text, SKILL)
+        SkillFile::new(path, self.text, FileContent::Skill)
     }
 }
 
 impl SkillFile {
     /// Creates the file to install, with the prefixed name and the stamp.
-    pub(super) fn new(path: PathBuf, text: &str, what: &'static str) -> Self {
-        Self { path, content: stamped(&renamed(text)), what }
+    pub(super) fn new(path: PathBuf, text: &str, kind: FileContent) -> Self {
+        Self { path, content: stamped(&renamed(text)), kind }
     }
 
     pub(super) fn whose(&self, present: &[u8]) -> Whose {

@@ -1,10 +1,13 @@
 use std::path::PathBuf;
 
+use steadfast_model::Host;
 use steadfast_system::Access;
 
+use super::change::FileContent;
 use super::error::SettingsError;
 use super::json::{Document, Node};
 use super::original::{Original, outline};
+use super::permissions::{self, PermissionChoice};
 use super::scope::InstallPaths;
 use super::wiring::Wiring;
 use super::{hooks, record, server, server_toml};
@@ -75,10 +78,21 @@ impl Keeper {
 }
 
 impl Part {
-    pub(super) fn what(&self) -> &'static str {
+    pub(super) fn content(&self) -> FileContent {
         match self {
-            Self::Hooks(_) => "hooks",
-            Self::Server { .. } | Self::ServerToml { .. } => "MCP server",
+            Self::Hooks(wiring) => FileContent::Hooks(wiring.host),
+            Self::Server { .. } | Self::ServerToml { .. } => FileContent::Server,
+        }
+    }
+
+    /// The user's choice that an installation with this part records. `None` if it offers no choice.
+    pub(super) fn permissions(&self) -> Option<PermissionChoice> {
+        match self {
+            Self::Hooks(wiring) if wiring.host == Host::Claude => Some(match wiring.allow.as_slice() {
+                [] => PermissionChoice::Declined,
+                _ => PermissionChoice::Allowed,
+            }),
+            Self::Hooks(_) | Self::Server { .. } | Self::ServerToml { .. } => None,
         }
     }
 
@@ -95,14 +109,13 @@ impl Part {
         match self {
             Self::Hooks(wiring) => {
                 let mut document = Document::parse_settings(text)?;
+                let original = Original::from_text(remembered.before);
                 hooks::merge(&mut document, wiring)?;
                 match wiring.stop_block_cap {
                     Some(cap) => hooks::raise_cap(&mut document, cap)?,
-                    None => {
-                        let original = Original::from_text(remembered.before);
-                        hooks::restore_cap(&mut document, &original, remembered.after)?;
-                    }
+                    None => hooks::restore_cap(&mut document, &original, remembered.after)?,
                 }
+                permissions::merge(&mut document, &wiring.allow, &original, remembered.after)?;
                 Ok(document.into_text())
             }
             Self::Server { servers, program } => {
@@ -126,6 +139,7 @@ impl Part {
             Self::Hooks(wiring) => {
                 hooks::strip(&mut document, wiring.host, &original)?;
                 hooks::restore_cap(&mut document, &original, remembered.after)?;
+                permissions::strip(&mut document, &original, remembered.after)?;
             }
             Self::Server { servers, .. } => server::strip(&mut document, &keys(servers), &original)?,
             Self::ServerToml { .. } => {}

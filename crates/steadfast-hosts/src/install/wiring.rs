@@ -84,6 +84,8 @@ pub struct Wiring {
     pub program: String,
     /// Raises Claude Code's limit of refused stops; it applies to all Stop hooks, also those of other programs.
     pub stop_block_cap: Option<u32>,
+    /// Permission rules for Claude Code's settings. Empty: none of ours are written, and earlier ones are removed.
+    pub allow: Vec<String>,
 }
 
 pub fn lines(host: Host) -> &'static [HookLine] {
@@ -154,7 +156,7 @@ fn old_if_there_script() -> String {
 /// once.
 pub fn plugin_hooks() -> serde_json::Value {
     let program = SHARED_PROGRAM.to_owned();
-    let wiring = Wiring { host: Host::Claude, via: Via::Plugin, program, stop_block_cap: None };
+    let wiring = Wiring { host: Host::Claude, via: Via::Plugin, program, stop_block_cap: None, allow: Vec::new() };
     serde_json::json!({
         "description": "Sends every event to `steadfast hook`, which exits at once if `steadfast init` was never run here.",
         "hooks": wiring.hooks(),
@@ -288,7 +290,7 @@ mod tests {
     fn what_a_shared_file_says_is_ours_in_its_old_form_and_in_its_new_one() {
         for host in [Host::Claude, Host::Codex] {
             let program = SHARED_PROGRAM.to_owned();
-            let wiring = Wiring { host, via: Via::Project, program, stop_block_cap: None };
+            let wiring = Wiring { host, via: Via::Project, program, stop_block_cap: None, allow: Vec::new() };
             let text = crate::install::merge_claude_settings("{}", &wiring).unwrap();
             assert!(text.contains("command -v steadfast >/dev/null || exit 0; exec steadfast"), "{text}");
             let document = Document::parse(&text).unwrap();
@@ -309,8 +311,13 @@ mod tests {
 
     #[test]
     fn an_old_shared_file_gets_the_new_form_and_nothing_twice() {
-        let wiring =
-            |via, program: &str| Wiring { host: Host::Claude, via, program: program.into(), stop_block_cap: None };
+        let wiring = |via, program: &str| Wiring {
+            host: Host::Claude,
+            via,
+            program: program.into(),
+            stop_block_cap: None,
+            allow: Vec::new(),
+        };
         let new = crate::install::merge_claude_settings("{}", &wiring(Via::Project, SHARED_PROGRAM)).unwrap();
         let plain = crate::install::merge_claude_settings("{}", &wiring(Via::Local, SHARED_PROGRAM)).unwrap();
         let old = plain.replace("\"local\"", "\"project\"");
@@ -319,8 +326,13 @@ mod tests {
 
     #[test]
     fn codex_is_given_a_command_line_it_can_trust_for_long() {
-        let wiring =
-            Wiring { host: Host::Codex, via: Via::User, program: "/opt/steadfast".to_owned(), stop_block_cap: None };
+        let wiring = Wiring {
+            host: Host::Codex,
+            via: Via::User,
+            program: "/opt/steadfast".to_owned(),
+            stop_block_cap: None,
+            allow: Vec::new(),
+        };
         let command = wiring.handler_members(CODEX[10]).swap_remove(1);
         assert_eq!(command, ("command", Value::text("/opt/steadfast hook --host codex --via user Stop")));
     }

@@ -159,7 +159,7 @@ fn codex_settings(run: &Headless) -> Vec<String> {
 
 fn wiring(run: &Headless) -> Wiring {
     let program = run.steadfast.display().to_string();
-    Wiring { host: run.host, via: Via::Run, program, stop_block_cap: None }
+    Wiring { host: run.host, via: Via::Run, program, stop_block_cap: None, allow: Vec::new() }
 }
 
 /// Formats a value as TOML on one line.

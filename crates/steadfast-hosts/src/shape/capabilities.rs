@@ -8,13 +8,25 @@ pub(crate) struct Capabilities {
     /// The hook may replace the agent's question with its own.
     pub(crate) exchange: bool,
     pub(crate) go_on: bool,
+    /// A refusal to stop can be feedback, which the host does not show as an error of a hook.
+    pub(crate) feedback: bool,
+    /// An option of a question can have a text that is shown beside it.
+    pub(crate) preview: bool,
     pub(crate) context: bool,
     pub(crate) note: bool,
 }
 
 impl Capabilities {
-    pub(crate) const NOTHING: Self =
-        Self { deny: false, ask: false, exchange: false, go_on: false, context: false, note: false };
+    pub(crate) const NOTHING: Self = Self {
+        deny: false,
+        ask: false,
+        exchange: false,
+        go_on: false,
+        feedback: false,
+        preview: false,
+        context: false,
+        note: false,
+    };
     pub(crate) const NOTE: Self = Self { note: true, ..Self::NOTHING };
     pub(crate) const CONTEXT: Self = Self { context: true, ..Self::NOTE };
     pub(crate) const DENY: Self = Self { deny: true, ..Self::NOTE };
@@ -31,6 +43,14 @@ impl Capabilities {
 
     pub(crate) const fn and_exchange(self) -> Self {
         Self { exchange: true, ..self }
+    }
+
+    pub(crate) const fn with_feedback(self, feedback: bool) -> Self {
+        Self { feedback, ..self }
+    }
+
+    pub(crate) const fn with_preview(self, preview: bool) -> Self {
+        Self { preview, ..self }
     }
 
     /// Replaces the parts that the host does not understand by the nearest ones that it does.

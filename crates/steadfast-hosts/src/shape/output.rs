@@ -1,7 +1,9 @@
+use std::borrow::Cow;
+
 use serde::Serialize;
 use steadfast_model::{Answer, EventName, Question, Ruling};
 
-use super::cut;
+use super::{Capabilities, cut};
 
 /// The JSON that a host reads from a hook's standard output. It contains only what [`super::Capabilities`] allows.
 #[derive(Debug, Default, Serialize)]
@@ -58,20 +60,30 @@ struct AskedQuestion<'a> {
 struct Choice<'a> {
     label: &'a str,
     description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<&'a str>,
 }
 
 impl<'a> Dialog<'a> {
-    fn of(question: &'a Question) -> Self {
-        let options = question.options.iter().map(|(label, description)| Choice { label, description }).collect();
+    fn of(question: &'a Question, can: Capabilities) -> Self {
+        let preview = question.preview.as_deref().filter(|_| can.preview);
+        let options =
+            question.options.iter().map(|(label, description)| Choice { label, description, preview }).collect();
         let entry = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
         Self { questions: [entry] }
     }
 }
 
-/// Writes an answer that is already limited to the host's capabilities; `None` if it is empty.
-pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<String> {
+/// The host shows a note under the name of its own event.
+fn with_our_name(note: &str) -> Cow<'_, str> {
+    if note.starts_with("Steadfast") { Cow::Borrowed(note) } else { Cow::Owned(format!("Steadfast: {note}")) }
+}
+
+/// Writes an answer, limited to the host's capabilities; `None` if it is empty.
+pub(crate) fn write(event: EventName, can: Capabilities, answer: &Answer, limit: usize) -> Option<String> {
+    let answer = can.degrade(answer);
     let context = answer.context.as_deref().map(|text| cut(text, limit));
-    let note = answer.note.as_deref().map(|text| cut(text, limit));
+    let note = answer.note.as_deref().map(|text| cut(&with_our_name(text), limit));
     let reason = match &answer.ruling {
         Ruling::Pass | Ruling::AskInstead(_) => String::new(),
         Ruling::Ask { reason, .. } | Ruling::Continue { reason } | Ruling::Deny { reason } => cut(reason, limit),
@@ -94,12 +106,16 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
         }
         (Ruling::AskInstead(question), _) => {
             specific.permission_decision = Some("ask");
-            specific.updated_input = Some(Dialog::of(question));
+            specific.updated_input = Some(Dialog::of(question, can));
             has_specific = true;
         }
         (Ruling::Ask { .. }, _) => {
             specific.permission_decision = Some("ask");
             specific.permission_decision_reason = Some(&reason);
+            has_specific = true;
+        }
+        (Ruling::Continue { .. }, _) if can.feedback => {
+            specific.additional_context = Some(&reason);
             has_specific = true;
         }
         (Ruling::Continue { .. } | Ruling::Deny { .. }, _) => {

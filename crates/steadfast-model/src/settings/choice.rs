@@ -84,6 +84,19 @@ labels! {
     }
 }
 
+labels! {
+    /// What the human reads in the host while a session works.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Verbosity {
+        Quiet = "quiet",
+        #[default]
+        Normal = "normal",
+        Detailed = "detailed",
+    }
+}
+
 /// The price of a model, in US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

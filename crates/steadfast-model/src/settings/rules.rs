@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExitOn, Possible, Profile, Settings, Sourced, TaskSource};
+use super::{ExitOn, Possible, Profile, Settings, Sourced, TaskSource, Verbosity};
 use crate::sparse::{is_default, sparse};
 use crate::{Level, Millis, Mode, Trigger, Waiting};
 
 impl Settings {
     pub fn rules(&self) -> Rules {
-        let Self { mode, stop, approval, drift, ledger, .. } = self;
+        let Self { mode, stop, approval, drift, ledger, ui, .. } = self;
         let default = Self::default();
         let all_exits = ExitOn::ALL.iter().all(|exit| stop.allow_exit_on.value.contains(exit));
         Rules {
@@ -37,6 +37,7 @@ impl Settings {
                 refine: !drift.refine.value.trim().is_empty(),
             },
             tasks_from: ledger.source.value,
+            verbosity: ui.verbosity.value,
             stop: StopRules {
                 enabled: stop.enabled.value,
                 check_ready_tasks: stop.check_ready_tasks.value,
@@ -80,6 +81,9 @@ pub struct Rules {
     /// The source of the tasks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks_from: TaskSource,
+    /// What the human reads in the host.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verbosity: Verbosity,
     pub stop: StopRules,
 }
 

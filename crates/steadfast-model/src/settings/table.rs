@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalRules, Budget, DriftRules, ExitOn, Iterations, Key, Period, Permissions, Possible, Price, Profile, SetBy,
-    SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd,
+    SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd, Verbosity,
 };
 use crate::{Host, Level, Mode};
 
@@ -241,6 +241,15 @@ settings! {
         task_list_id: Option<String> = None;
         /// The file of `tdd-progress`, from the root of the checkout. Empty: `.tdd-progress.md`.
         path: Option<String> = None;
+    }
+
+    /// What Steadfast shows to you.
+    ["ui"] ui: UiOptions, UiSettings {
+        /// What you read in the host while a session works. `quiet`: only what needs you. `normal`: also one line when a
+        /// session starts with open tasks, at a refused stop, at the first correction of each level, at a refused call,
+        /// and when the plan gate closes or opens; the same line is not repeated before your next prompt. `detailed`:
+        /// every refusal, with its number and its whole reason.
+        verbosity: Verbosity = Verbosity::Normal;
     }
 
     /// The data that Steadfast stores, and for how long.

@@ -70,6 +70,8 @@ pub enum Change {
         call: ToolUseId,
         hash: String,
     },
+    /// The human reads that the gate is closed, and which draft waits; empty without one.
+    GateTold(String),
     /// The host showed the dialog that leaves plan mode.
     Leaving,
     PathRefused(String),
@@ -115,4 +117,6 @@ pub enum Change {
     WatchBegun(Watched),
     WatchEnded(ToolUseId),
     LanguageTold,
+    /// The human reads a short line, by its mark.
+    HumanTold(u64),
 }

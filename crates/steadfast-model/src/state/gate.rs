@@ -36,6 +36,9 @@ pub struct GateState {
     /// The call whose question Steadfast replaced, and the hash in the replacement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(ToolUseId, String)>,
+    /// The human has read that the gate is closed. The text is the hash of the draft that waited then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
     /// The host showed the dialog that leaves plan mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub leaving: bool,
@@ -66,6 +69,7 @@ impl GateState {
             unseen: false,
             unmended: false,
             asked: None,
+            told: None,
             leaving: false,
             refused: Vec::new(),
         }
@@ -111,6 +115,7 @@ impl GateState {
             Change::TreeUnseen(unseen) => self.unseen = *unseen,
             Change::Unmended(unmended) => self.unmended = *unmended,
             Change::Asked { call, hash } => self.asked = Some((call.clone(), hash.clone())),
+            Change::GateTold(draft) => self.told = Some(draft.clone()),
             Change::Leaving => self.leaving = true,
             Change::PathRefused(path) => {
                 self.refused.retain(|known| known != path);

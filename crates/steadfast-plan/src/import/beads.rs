@@ -7,11 +7,9 @@ use jsonc_parser::ast::Value;
 use steadfast_model::Status;
 
 use super::waits::{Part, add_parts};
-use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Span, Text};
-use crate::estimate;
+use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Span, Text, estimate, labels};
 use crate::json::parsed;
 use crate::json::reader::{Members, Reader};
-use crate::labels;
 use crate::problem::{Code, Findings};
 use crate::source::bom_len;
 

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 
 use super::waits::{Part, add_parts};
 use super::{Phases, noted};
-use crate::draft::{Draft, DraftTask, Text};
-use crate::estimate;
-use crate::labels;
+use crate::draft::{Draft, DraftTask, Text, estimate, labels};
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::names::{is_nothing, is_phase, numbered, plain};
 use crate::markdown::{after, blocks, check, stem};

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Text};
-use crate::labels;
+use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Text, labels};
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::names::plain;
 use crate::markdown::{blocks, stem};

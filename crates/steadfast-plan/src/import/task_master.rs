@@ -3,10 +3,9 @@
 use jsonc_parser::ast::Value;
 
 use super::waits::{Part, add_parts};
-use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::draft::{Draft, DraftPhase, DraftTask, Text, labels};
 use crate::json::reader::{Members, Reader, name_span};
 use crate::json::{FIX_PLACE, parsed};
-use crate::labels;
 use crate::markdown::stem;
 use crate::problem::Findings;
 use crate::source::bom_len;

@@ -2,9 +2,7 @@ use jsonc_parser::ast::Value;
 
 use super::keys;
 use super::reader::{Members, Reader, name_span};
-use crate::draft::{Draft, DraftPhase, DraftTask, Each, Text, promise};
-use crate::estimate;
-use crate::labels;
+use crate::draft::{Draft, DraftPhase, DraftTask, Each, Text, estimate, labels, promise};
 
 pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> {
     let members = reader.object(value, "the spec", keys::SPEC)?;

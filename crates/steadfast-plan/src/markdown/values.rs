@@ -1,11 +1,9 @@
 //! Fields of tasks and phases, and their values.
 
-use super::fields::{Field, field};
+use super::fields::{self, Field, field};
 use super::names::{is_nothing, plain};
-use super::{Reader, Section, check, fields};
-use crate::draft::Text;
-use crate::estimate;
-use crate::labels;
+use super::{Reader, Section, check};
+use crate::draft::{Text, estimate, labels};
 
 impl Reader<'_> {
     pub(super) fn field(&mut self, text: &Text) -> bool {

@@ -2,8 +2,8 @@ use std::collections::HashMap;
 
 use steadfast_model::TaskId;
 
-use crate::file_overlap::FileSet;
-use crate::unit::Unit;
+use crate::schedule::file_overlap::FileSet;
+use crate::schedule::unit::Unit;
 
 /// Dependencies between units, and overlaps between their files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

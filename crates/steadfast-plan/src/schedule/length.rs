@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use steadfast_model::{Task, TaskId, TaskKind};
 
-use crate::unit::Unit;
+use crate::schedule::unit::Unit;
 
 /// The guess for a unit without an estimate: more tasks, more files and more words take longer. In milliseconds, so
 /// that it can be scaled by measured times.

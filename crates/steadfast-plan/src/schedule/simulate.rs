@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::Moment;
 use super::graph::Graph;
-use crate::unit::UnitState;
+use crate::schedule::unit::UnitState;
 
 /// The starting state, simulated once for each order.
 pub(super) struct Simulation<'a> {

@@ -1,9 +1,9 @@
 //! Splits a text into sentences, each with the meaning of the heading above it.
 
-use super::sentence::{Form, Part, Said};
+use super::sentence::{Form, Part, Said, list, words};
 use crate::markdown::blocks;
 use steadfast_words::blocks::{Block, BlockKind};
-use steadfast_words::{WordList, split_at};
+use steadfast_words::split_at;
 
 /// The number of bytes that are read. A spec of a thousand tasks states its goals at the beginning.
 const READ: usize = 100_000;
@@ -115,22 +115,13 @@ fn is_unmarked_heading(line: &str, before_list: bool) -> bool {
         && (before_list || (line.starts_with("**") && line.ends_with("**")))
 }
 
-/// Returns the first of these meanings that a heading has. Everyday words count only in a short heading.
+/// Returns the meaning of a heading. Everyday words count only in a short heading.
 fn named(heading: &str) -> Part {
-    const PARTS: [(Part, WordList, WordList); 8] = [
-        (Part::Done, words!("part done"), words!("part done short")),
-        (Part::OutOfScope, words!("part out of scope"), words!("part out of scope short")),
-        (Part::Constraints, words!("part constraints"), words!("part constraints short")),
-        (Part::Success, words!("part success"), words!("part success short")),
-        (Part::Verification, words!("part verification"), words!("part verification short")),
-        (Part::Background, words!("part background"), words!("part background short")),
-        (Part::Goal, words!("part goal"), words!("part goal short")),
-        (Part::Scope, words!("part scope"), words!("part scope short")),
-    ];
-    let said = Said::new(0, heading, Part::Other, Form::Prose);
-    let is_short = said.words().iter().filter(|word| word.text.contains(char::is_alphabetic)).count() <= 2;
-    let is_named = |names: WordList, short: WordList| said.says_any(names) || (is_short && said.says_any(short));
-    PARTS.iter().find(|(_, names, short)| is_named(*names, *short)).map_or(Part::Other, |(part, ..)| *part)
+    let words = words(heading);
+    let is_short = words.iter().filter(|word| word.text.contains(char::is_alphabetic)).count() <= 2;
+    let has = |name: &str| list(name).within(&words);
+    let is_named = |part: &Part| has(&format!("heading-{part}")) || is_short && has(&format!("heading-{part}-short"));
+    Part::ALL.into_iter().find(is_named).unwrap_or(Part::Other)
 }
 
 #[cfg(test)]

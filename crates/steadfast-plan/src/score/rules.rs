@@ -1,243 +1,150 @@
-//! The rules of the five dimensions, as tables. The first matching rule gives the points of a sentence: 2 if a human
-//! could act on it, 1 for half of that, 0 to skip the later rules. The words are in `words.txt`.
+//! The evaluator of `rules.txt`, which lists the rules of the five dimensions.
+//!
+//! A rule is `POINTS NAME :: CONDITION, CONDITION, …` in the section of its dimension. The first rule whose conditions
+//! all hold gives a sentence its points: 2 if a human could act on it, 1 for half of that, 0 to skip the later rules. In
+//! the section `conditions` a line gives a name to its conditions. If lines have the same name, one of them must hold.
+//!
+//! A condition; `not` before it denies it:
+//!
+//! - `says PATTERN`: anywhere. `starts PATTERN`: at the first word. `begins PATTERN`: after polite words. `clause
+//!   PATTERN`: at the beginning of a clause.
+//! - `under PART|PART`: the heading above. `is FORM`: its form. `4 words`: it has at least so many words.
+//! - a name: a function below, or the name of a condition.
 
-use super::sentence::{Form, Part, Said};
-use super::token::{commands, is_presence, names_code, names_command, names_path};
-use super::{Dimension, Worth};
-use steadfast_words::phrases;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// Points, description, and test of a rule.
-type Rule = (u8, &'static str, fn(&Said) -> bool);
+use steadfast_words::{Pattern, Slot, Word};
+
+use super::names::{commands, is_presence, names_code, names_path, tests_something};
+use super::sentence::{Form, LISTS, Part, Said, is_code};
+use super::{Dimension, Worth, stated};
+
+const RULES: &str = include_str!("rules.txt");
+
+enum Test {
+    Says(Pattern),
+    Starts(Pattern),
+    Begins(Pattern),
+    Clause(Pattern),
+    Under(Vec<Part>),
+    Is(Form),
+    Words(usize),
+    Function(fn(&Said) -> bool),
+    Condition(&'static str),
+}
+
+struct Rule {
+    points: u8,
+    name: &'static str,
+    /// Each with the result that it must have.
+    tests: Vec<(Test, bool)>,
+}
+
+static SECTIONS: LazyLock<HashMap<&'static str, Vec<Rule>>> = LazyLock::new(|| parse().unwrap_or_default());
 
 pub(super) fn worth(dimension: Dimension, said: &Said) -> Worth {
-    let rules: &[Rule] = match dimension {
-        Dimension::Outcome => &OUTCOME,
-        Dimension::Scope => &SCOPE,
-        Dimension::Constraints => &CONSTRAINTS,
-        Dimension::Success => &SUCCESS,
-        Dimension::Done => &DONE,
-    };
-    rules.iter().find(|(.., holds)| holds(said)).map(|(points, rule, _)| (*points, *rule))
+    let mut rules = SECTIONS.get(dimension.as_str())?.iter();
+    rules.find(|rule| rule.holds(said)).map(|rule| (rule.points, rule.name))
 }
 
-const CODE: Rule = (0, "is code", |said| said.form == Form::Code);
-
-/// The outcome. Wishes (`better`, `modern`) and descriptions of today do not count.
-const OUTCOME: [Rule; 7] = [
-    CODE,
-    (2, "is under a heading for goals", |said| {
-        said.part == Part::Goal && said.words().len() >= 4 && is_about_then(said)
-    }),
-    (2, "says what a user or the program does afterwards", |said| is_observable(said) && is_about_then(said)),
-    (2, "is a case that the result must meet", |said| {
-        said.part == Part::Success && said.is_listed() && said.words().len() >= 4 && is_about_then(said)
-    }),
-    (2, "says how a number changes", |said| {
-        said.says("from") && said.says("to") && said.has_number() && is_about_then(said)
-    }),
-    (1, "says what is wrong today", |said| said.part != Part::Constraints && is_fault(said)),
-    (1, "says what to build or change", |said| {
-        is_order(said) && (!is_vague(said) || names_path(said) || names_command(said))
-    }),
-];
-
-/// The place of the work, and what is out of scope. `the app` and `everywhere` do not count.
-const SCOPE: [Rule; 6] = [
-    (2, "says what is out of scope", |said| said.part == Part::OutOfScope && said.is_listed()),
-    (1, "names the current place of something", |said| said.part == Part::Background && names_path(said)),
-    (2, "names a file, a folder or a route", names_path),
-    CODE,
-    (1, "names a piece of code", |said| {
-        names_code(said) || said.words().iter().any(|word| word.is_code && word.text.contains(char::is_alphabetic))
-    }),
-    (1, "names a part of the project", names_part),
-];
-
-/// Forbidden effects. Outside of a section for constraints, among criteria, such a sentence earns one point.
-const CONSTRAINTS: [Rule; 10] = [
-    CODE,
-    (2, "is under a heading for constraints", |said| {
-        said.part == Part::Constraints && !said.is_heading() && (said.is_listed() || said.words().len() >= 5)
-    }),
-    (1, "forbids something", |said| {
-        is_by_the_way(said) && (forbids(said) || said.is_listed() && said.begins_with(phrases!("no")))
-    }),
-    (2, "forbids something", forbids),
-    (1, "says what must not change", |said| is_by_the_way(said) && keeps(said)),
-    (2, "says what must not change", keeps),
-    (1, "sets a limit", |said| is_by_the_way(said) && limits(said)),
-    (2, "sets a limit", limits),
-    (1, "is a non-goal", |said| said.part == Part::OutOfScope && said.is_listed()),
-    (1, "asks for care, or names the tools to use", |said| {
-        said.says_any(words!("care"))
-            || (said.begins_with(phrases!("use"))
-                && said.says_any(phrases!("crate, library, package, framework, existing")))
-    }),
-];
-
-/// Evidence that the result is right.
-const SUCCESS: [Rule; 7] = [
-    CODE,
-    (2, "is a case that can be tried", |said| {
-        said.is_listed() && matches!(said.part, Part::Success | Part::Done) && !works_in_general(said)
-    }),
-    // A `when` alone tells a story.
-    (2, "is a given, a when or a then", |said| {
-        said.words().len() >= 4
-            && (said.begins_with(phrases!("given, then"))
-                || (said.begins_with(phrases!("when")) && said.says_any(phrases!("then, given"))))
-    }),
-    (2, "is an example with its result", is_example),
-    (2, "is a number that must be met", |said| {
-        said.has_number()
-            && said.says_any(phrases!("must, should, has to, have to"))
-            && said.says_any(words!("compares"))
-    }),
-    (1, "says in general that it works", works_in_general),
-    (1, "has a number that could be tested", |said| {
-        said.has_number() && said.part != Part::Background && said.says_any(words!("unit"))
-    }),
-];
-
-/// Evidence that the work is finished.
-const DONE: [Rule; 9] = [
-    (2, "is under a heading for the definition of done", |said| said.part == Part::Done && said.is_listed()),
-    (2, "says when it is finished", is_end),
-    (1, "names a check that only tests that something exists", |said| {
-        names_command(said) && commands(said).all(is_presence)
-    }),
-    (2, "is a command that verifies", |said| said.part == Part::Verification && names_command(said)),
-    CODE,
-    (2, "names a command that has to pass", |said| {
-        names_command(said)
-            && (said.begins_with(phrases!("verify, check, test, validate")) || said.says_any(words!("has to pass")))
-    }),
-    (1, "is a criterion without a check command", |said| said.part == Part::Success && said.is_listed()),
-    (1, "is a task in a list", |said| said.form == Form::Box),
-    (1, "says in general that tests pass", |said| said.says_any(words!("passes in general"))),
-];
-
-/// Recognises `Done when …`.
-pub(super) fn is_end(said: &Said) -> bool {
-    said.says_any(words!("end"))
+/// Reports whether a sentence meets the conditions with this name.
+pub(super) fn holds(name: &str, said: &Said) -> bool {
+    SECTIONS.get("conditions").into_iter().flatten().any(|rule| rule.name == name && rule.holds(said))
 }
 
-/// Reports whether a sentence only names the command that shows the end.
-pub(super) fn is_check(said: &Said) -> bool {
-    names_command(said) && worth(Dimension::Done, said).is_some_and(|(points, _)| points == 2)
-}
-
-/// Recognises `Only touch hello.txt`, `Stay in src/auth`: the place of the work, which excludes everything else.
-pub(crate) fn says_where(line: &str) -> bool {
-    let said = Said::new(1, line, Part::Other, Form::Prose);
-    let begins_with_only = said.begins_with(phrases!("only")) && {
-        let mut after = said.words().iter().skip_while(|word| word.bare() != "only").skip(1);
-        let names = after.next().is_some_and(|word| {
-            word.is_code || words!("work place verb").contains(word.bare()) || word.bare().contains(['.', '/'])
-        });
-        names || said.says_any(words!("work place"))
-    };
-    begins_with_only || said.begins_with(words!("stay in")) || said.says_any(words!("nothing else"))
-}
-
-fn is_about_then(said: &Said) -> bool {
-    said.part != Part::Background && !is_fault(said) && !is_vague(said)
-}
-
-/// Reports whether a sentence shows a user or the program in action.
-fn is_observable(said: &Said) -> bool {
-    said.says_any(words!("observable"))
-        || does_or_sees(said)
-        || (said.begins_with(phrases!("as a, as an")) && said.says("want"))
-}
-
-/// Reports whether a sentence names a user and what they do or see: `A reader who runs … sees …`, `Visitors can …`.
-fn does_or_sees(said: &Said) -> bool {
-    let words = said.words();
-    let who = words.iter().position(|word| word.is_one_of(words!("people")));
-    let then = |from: usize| words[from..].iter().any(|word| word.is_one_of(words!("people do")));
-    !is_order(said) && !said.says_any(phrases!("cannot, can't, nobody, want, wants")) && who.is_some_and(then)
-}
-
-fn is_fault(said: &Said) -> bool {
-    said.says_any(words!("fault"))
-}
-
-fn is_vague(said: &Said) -> bool {
-    said.says_any(words!("vague"))
-}
-
-/// Recognises a verb of making, or a wish with an object.
-fn is_order(said: &Said) -> bool {
-    if said.begins_with(words!("wish")) {
-        return said.says_any(words!("order"))
-            || said.says_any(phrases!("want a, want an, need a, need an, like a, like an"));
-    }
-    said.clause_begins_with(words!("order")) && has_object(said)
-}
-
-/// Three words have an object; two words have one unless the second only points at it.
-fn has_object(said: &Said) -> bool {
-    match said.words() {
-        [_, object] => object.is_code || !words!("points only").contains(object.bare()),
-        words => words.len() >= 3,
+impl Rule {
+    fn holds(&self, said: &Said) -> bool {
+        self.tests.iter().all(|(test, wanted)| test.holds(said) == *wanted)
     }
 }
 
-/// Recognises `the login page`: a kind of part after a word that says which.
-fn names_part(said: &Said) -> bool {
-    let words = said.words();
-    words.iter().enumerate().any(|(index, word)| {
-        let before = index.checked_sub(1).map_or("", |before| words[before].bare());
-        let says_which = !before.is_empty() && !words!("says not which").contains(before);
-        word.is_one_of(words!("kind of part")) && (says_which || words!("part without a name").contains(word.bare()))
-    })
-}
-
-fn is_by_the_way(said: &Said) -> bool {
-    matches!(said.part, Part::Success | Part::Done | Part::Verification | Part::Background)
-}
-
-fn forbids(said: &Said) -> bool {
-    said.says_any(words!("forbids"))
-        || said.clause_begins_with(words!("forbids at the beginning"))
-        || said.words().iter().any(|word| matches!(word.text.as_str(), "only," | "only." | "only)" | "only;"))
-}
-
-fn keeps(said: &Said) -> bool {
-    said.says_any(words!("keeps"))
-}
-
-fn limits(said: &Said) -> bool {
-    said.has_number() && said.says_any(words!("limit")) && said.says_any(words!("has to hold"))
-}
-
-fn works_in_general(said: &Said) -> bool {
-    said.says_any(words!("works in general"))
-}
-
-/// Recognises an input in backticks, a route or a status, together with its result.
-fn is_example(said: &Said) -> bool {
-    // A request to build something is an example only with a result. A condition for the end is not a result.
-    if (is_order(said) && !said.has_number()) || is_end(said) {
-        return false;
+impl Test {
+    fn holds(&self, said: &Said) -> bool {
+        let words = &said.words;
+        match self {
+            Self::Says(pattern) => (0..words.len()).any(|at| pattern.at(&words[at..]).is_some()),
+            Self::Starts(pattern) => pattern.at(words).is_some(),
+            Self::Begins(pattern) => pattern.at(said.request()).is_some(),
+            Self::Clause(pattern) => said.clauses().any(|clause| pattern.at(clause).is_some()),
+            Self::Under(parts) => parts.contains(&said.part),
+            Self::Is(form) => said.form == *form,
+            Self::Words(least) => said.len() >= *least,
+            Self::Function(holds) => holds(said),
+            Self::Condition(name) => holds(name, said),
+        }
     }
-    let words = || said.words().iter();
-    let input = words().any(|word| word.is_code || word.bare().starts_with('/'));
-    let status = words().any(|word| words!("http status").contains(word.bare()));
-    let tried = || commands(said).any(|command| !is_presence(command));
-    (said.says_any(words!("result")) && (input || status))
-        || (said.says("must report") && input)
-        || (said.form == Form::Box && said.begins_with(phrases!("verify, test")) && tried())
-        || checks_what(said)
+
+    fn parse(text: &'static str, conditions: &[&'static str]) -> Result<Self, &'static str> {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let slot = |name| SLOTS.iter().find(|(known, _)| *known == name).map(|(_, takes)| Slot::Function(*takes));
+        let pattern = || Pattern::of(rest, &LISTS, slot);
+        Ok(match (verb, rest) {
+            ("says", _) => Self::Says(pattern()?),
+            ("starts", _) => Self::Starts(pattern()?),
+            ("begins", _) => Self::Begins(pattern()?),
+            ("clause", _) => Self::Clause(pattern()?),
+            ("under", _) => {
+                Self::Under(rest.split('|').map(|part| Part::parse(part).ok_or(text)).collect::<Result<_, _>>()?)
+            }
+            ("is", _) => Self::Is(Form::parse(rest).ok_or(text)?),
+            (least, "words") => Self::Words(least.parse().map_err(|_| text)?),
+            _ => match FUNCTIONS.iter().find(|(known, _)| *known == text) {
+                Some((_, function)) => Self::Function(*function),
+                None => Self::Condition(conditions.iter().find(|known| **known == text).ok_or(text)?),
+            },
+        })
+    }
 }
 
-/// Recognises `Verify: …` with a command for more than all tests.
-fn checks_what(said: &Said) -> bool {
-    let says_what = |command: &str| command.contains('/') || command.split_whitespace().nth(2).is_some();
-    said.begins_with(phrases!("verify, check"))
-        && commands(said).any(|command| !is_presence(command) && says_what(command))
+/// Parses the rules into sections. `Err` is an unknown word in them.
+fn parse() -> Result<HashMap<&'static str, Vec<Rule>>, &'static str> {
+    let (mut sections, mut section) = (HashMap::<&str, Vec<Rule>>::new(), "");
+    let conditions: Vec<&str> = RULES.lines().filter_map(|line| Some(line.split_once(" :: ")?.0)).collect();
+    for line in RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(title) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = title;
+        } else if let Some((head, tests)) = line.split_once(" :: ") {
+            let (points, name) = head.split_once(' ').unwrap_or(("0", head));
+            let test = |text: &'static str| {
+                let denied = text.strip_prefix("not ");
+                Ok((Test::parse(denied.unwrap_or(text), &conditions)?, denied.is_none()))
+            };
+            let tests = tests.split(", ").map(test).collect::<Result<_, &str>>()?;
+            let points = points.parse().map_err(|_| line)?;
+            sections.entry(section).or_default().push(Rule { points, name, tests });
+        }
+    }
+    Ok(sections)
 }
+
+/// The functions that conditions may call.
+const FUNCTIONS: [(&str, fn(&Said) -> bool); 10] = [
+    ("listed", Said::is_listed),
+    ("number", Said::has_number),
+    ("place", names_path),
+    ("command", |said| commands(said).next().is_some()),
+    ("presence", |said| commands(said).all(is_presence)),
+    ("tests-something", |said| commands(said).any(tests_something)),
+    ("code-name", names_code),
+    ("code-word", |said| said.words.iter().any(|word| is_code(word) && word.text.contains(char::is_alphabetic))),
+    ("input", |said| said.words.iter().any(|word| is_code(word) || word.text.starts_with('/'))),
+    ("only-at-the-end", |said| {
+        let after = |word: &Word| said.text.get(word.at + word.raw.len()..)?.split_whitespace().next();
+        let is_end = |after: &str| matches!(after.trim_matches('*'), "," | "." | ")" | ";");
+        said.words.iter().any(|word| word.is("only") && after(word).is_some_and(is_end))
+    }),
+];
+
+type Takes = fn(&[Word]) -> Option<usize>;
+
+const SLOTS: [(&str, Takes); 5] = [
+    ("word", |words| words.first().is_some_and(|word| !word.is_break()).then_some(1)),
+    ("name", |words| words.first().is_some_and(|word| is_code(word) || word.text.contains(['.', '/'])).then_some(1)),
+    ("mark", |words| words.first().is_some_and(|word| word.is_break() && word.raw != "-").then_some(1)),
+    ("colon", |words| words.first().is_some_and(|word| word.is_break() && word.raw == ":").then_some(1)),
+    ("no-other-end", |words| stated::ends_well(words).then_some(0)),
+];
 
 #[cfg(test)]
 mod tests;

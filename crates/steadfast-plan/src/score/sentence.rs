@@ -1,33 +1,45 @@
-//! A sentence as words. Text in backticks is one word.
+//! A sentence of a spec: its words, its form, and the meaning of the heading above it.
 
-use steadfast_words::WordList;
+use std::sync::LazyLock;
 
-/// The meaning of the heading above a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Goal,
-    Scope,
-    OutOfScope,
-    Constraints,
-    Success,
-    Verification,
-    Done,
-    /// The reasons: how it is today, not how it should be.
-    Background,
-    Other,
+use steadfast_model::labels;
+use steadfast_words::{Phrases, Vocabulary, Word, WordKind};
+
+pub(super) static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("words.txt")));
+
+/// Returns a list of `words.txt`.
+pub(super) fn list(name: &str) -> &'static Phrases {
+    LISTS.list(name)
 }
 
-/// The form of a sentence in its document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Prose,
-    Item,
-    /// `- [ ]`, or a heading that is a task.
-    Box,
-    /// A line of a code block.
-    Code,
-    /// A heading above other lines.
-    Heading,
+labels! {
+    /// The meaning of the heading above a sentence. If a heading has several of them, the first one counts.
+    pub enum Part {
+        Done = "done",
+        OutOfScope = "out-of-scope",
+        Constraints = "constraints",
+        Success = "success",
+        Verification = "verification",
+        /// The reasons: how it is today, not how it should be.
+        Background = "background",
+        Goal = "goal",
+        Scope = "scope",
+        Other = "other",
+    }
+}
+
+labels! {
+    /// The form of a sentence in its document.
+    pub enum Form {
+        Prose = "prose",
+        Item = "item",
+        /// `- [ ]`, or a heading that is a task.
+        Box = "box",
+        /// A line of a code block.
+        Code = "code",
+        /// A heading above other lines.
+        Heading = "heading",
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -37,35 +49,7 @@ pub(super) struct Said {
     pub(super) text: String,
     pub(super) part: Part,
     pub(super) form: Form,
-    words: Vec<Word>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
-    /// Lower case, except in backticks.
-    pub(super) text: String,
-    /// Without punctuation around it. Computed once, because every rule compares it.
-    bare: String,
-    pub(super) is_code: bool,
-}
-
-impl Word {
-    pub(super) fn spoken(text: String) -> Self {
-        Self { bare: bare(&text).to_owned(), text, is_code: false }
-    }
-
-    pub(super) fn code(text: String) -> Self {
-        Self { is_code: true, ..Self::spoken(text) }
-    }
-
-    pub(super) fn bare(&self) -> &str {
-        &self.bare
-    }
-
-    /// Reports whether the word is in the list and not code.
-    pub(super) fn is_one_of(&self, words: WordList) -> bool {
-        !self.is_code && words.contains(&self.bare)
-    }
+    pub(super) words: Vec<Word>,
 }
 
 impl Said {
@@ -82,77 +66,79 @@ impl Said {
         matches!(self.form, Form::Item | Form::Box)
     }
 
-    pub(super) fn words(&self) -> &[Word] {
-        &self.words
+    /// Returns the number of words.
+    pub(super) fn len(&self) -> usize {
+        self.words.iter().filter(|word| !word.is_break()).count()
     }
 
     /// Returns the text in backticks, and the lines of code blocks.
     pub(super) fn codes(&self) -> impl Iterator<Item = &str> {
         let block = (self.form == Form::Code).then_some(self.text.as_str());
-        block.into_iter().chain(self.words.iter().filter(|word| word.is_code).map(|word| word.text.as_str()))
+        block.into_iter().chain(self.words.iter().filter(|word| is_code(word)).map(|word| word.raw.as_str()))
     }
 
-    pub(super) fn says(&self, phrase: &str) -> bool {
-        (0..self.words.len()).any(|from| starts(&self.words[from..], phrase))
+    /// Returns the words after polite ones. `Then, …` is not polite.
+    pub(super) fn request(&self) -> &[Word] {
+        let words = after_breaks(&self.words);
+        let is_polite = |pair: &&[Word]| pair[0].is_in(list("polite")) && !pair[1].is_break();
+        &words[words.windows(2).take_while(is_polite).count()..]
     }
 
-    pub(super) fn says_any(&self, phrases: WordList) -> bool {
-        phrases.iter().any(|phrase| self.says(phrase))
+    /// Returns the clauses, each to the end of the sentence. They begin at the sentence, after a comma, a colon, a dash,
+    /// `and` or `but`.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = &[Word]> {
+        let opens =
+            |word: &Word| self.has_mark(word, &[',', ':', ';', '-', '–', '—']) || word.is_one_of(&["and", "but"]);
+        let later = self.words.iter().enumerate().filter(move |(_, word)| opens(word));
+        [self.request()].into_iter().chain(later.map(|(index, _)| after_breaks(&self.words[index + 1..])))
     }
 
-    /// Reports whether it begins with one of these, after polite words.
-    pub(super) fn begins_with(&self, phrases: WordList) -> bool {
-        let polite = |word: &&Word| !word.is_code && words!("polite").contains(&word.text);
-        let rest = &self.words[self.words.iter().take_while(polite).count()..];
-        phrases.iter().any(|phrase| starts(rest, phrase))
-    }
-
-    /// Reports whether a clause begins with one of these. Clauses begin at the sentence, after a comma, a colon, `and`
-    /// or `but`.
-    pub(super) fn clause_begins_with(&self, phrases: WordList) -> bool {
-        self.begins_with(phrases)
-            || self.words.iter().enumerate().any(|(index, word)| {
-                let opens = word.text.ends_with([',', ':', ';', '(', '–', '—'])
-                    || (!word.is_code && matches!(word.text.as_str(), "and" | "but" | "-"));
-                opens && phrases.iter().any(|phrase| starts(&self.words[index + 1..], phrase))
-            })
+    /// Reports whether a break is one of these marks.
+    pub(super) fn has_mark(&self, word: &Word, marks: &[char]) -> bool {
+        word.is_break() && self.text.get(word.at..).is_some_and(|rest| rest.starts_with(marks))
     }
 
     /// Reports whether it contains a number, in digits or as a word.
     pub(super) fn has_number(&self) -> bool {
-        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || words!("number").contains(word);
-        self.words.iter().any(|word| !word.is_code && is_number(&word.bare))
+        let is_number =
+            |word: &Word| word.text.starts_with(|c: char| c.is_ascii_digit()) || word.is_in(list("number-words"));
+        self.words.iter().any(|word| word.kind == WordKind::Plain && is_number(word))
     }
 }
 
-fn starts(words: &[Word], phrase: &str) -> bool {
-    let mut words = words.iter();
-    phrase.split(' ').all(|wanted| words.next().is_some_and(|word| !word.is_code && word.bare == wanted))
+fn after_breaks(words: &[Word]) -> &[Word] {
+    &words[words.iter().take_while(|word| word.is_break()).count()..]
 }
 
-/// Returns a word without punctuation around it.
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '/' | '-'))
+pub(super) fn is_code(word: &Word) -> bool {
+    word.kind == WordKind::Code
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    for (index, piece) in text.split('`').enumerate() {
-        if index % 2 == 1 {
-            words.push(Word::code(piece.to_owned()));
-            continue;
+/// Returns the words of a text. Only text in backticks is code.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = steadfast_words::spoken_words(text);
+    for word in &mut words {
+        let before = &text[..word.at];
+        if word.is_break() && text[word.at..].starts_with("//") {
+            *word = Word { at: word.at, ..Word::of("//") };
+        } else if word.is_break() && word.raw != "(" && (before.is_empty() || before.ends_with(char::is_whitespace)) {
+            // A dash or a plus sign between two words.
+            word.raw = "-".to_owned();
+        } else if word.kind == WordKind::Plain {
+            // `<10`, `#3`, `{name}`
+            let bare = word.text.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '/' | '-'));
+            // A word in single quotes is a name.
+            word.text = format!("{}{bare}", if before.ends_with('\'') { "'" } else { "" });
         }
-        let piece = piece.replace('’', "'").replace("**", "").replace("__", "");
-        let spoken = piece.split_whitespace().map(str::to_lowercase);
-        words.extend(spoken.map(Word::spoken));
     }
+    words.retain(|word| !word.text.is_empty() || is_code(word));
     words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast_words::phrases;
+    use steadfast_words::Pattern;
 
     fn said(text: &str) -> Said {
         Said::new(1, text, Part::Other, Form::Prose)
@@ -160,12 +146,16 @@ mod tests {
 
     #[test]
     fn a_phrase_is_found_among_words_and_not_in_code() {
+        static NONE: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::default);
+        let pattern = |phrase| Pattern::of(phrase, &NONE, |_| None).unwrap();
+        let says = |words: &[Word], phrase| pattern(phrase).at(words).is_some();
         let sentence = said("Please **Do not** touch `must not`, and never sleep.");
-        let found = ["do not", "must not", "never sleep", "not touch"].map(|phrase| sentence.says(phrase));
+        let found = ["do not", "must not", "never sleep", "not touch"]
+            .map(|phrase| (0..sentence.words.len()).any(|at| says(&sentence.words[at..], phrase)));
         assert_eq!(found, [true, false, true, true]);
-        assert!(sentence.begins_with(phrases!("do not")));
-        assert!(sentence.clause_begins_with(phrases!("never")));
-        assert!(!said("People do not understand it").clause_begins_with(phrases!("do not")));
+        assert!(says(sentence.request(), "do not"));
+        assert!(sentence.clauses().any(|clause| says(clause, "never")));
+        assert!(!said("People do not understand it").clauses().any(|clause| says(clause, "do not")));
     }
 
     #[test]

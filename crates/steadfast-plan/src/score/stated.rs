@@ -6,12 +6,12 @@
 //! a command that the author did not mean is worse than leaving a sentence to a reviewer.
 
 use steadfast_model::StatedCheck;
+use steadfast_words::Word;
 
-use super::document;
-use super::rules::is_end;
-use super::sentence::{Form, Part, Said, Word};
-use super::token;
-use crate::exit_status::swallowed;
+use super::rules::holds;
+use super::sentence::{Form, Part, Said, is_code, list};
+use super::{document, names};
+use crate::lint::exit_status::swallowed;
 
 /// The statements of a text about its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,37 +49,23 @@ pub fn stated(text: &str) -> Stated {
 
 fn is_about_the_end(said: &Said) -> bool {
     let listed = matches!(said.part, Part::Done | Part::Success | Part::Verification);
-    !said.is_heading() && (listed || ends(said) || is_labelled(said))
-}
-
-/// Recognises `Done when …`, but not `It is not done when …`.
-fn ends(said: &Said) -> bool {
-    is_end(said) && said.form != Form::Code
-}
-
-/// Recognises `Success: …`.
-fn is_labelled(said: &Said) -> bool {
-    let end = said.words().iter().take(4).position(|word| !word.is_code && word.text.ends_with(':'));
-    let Some(end) = end else { return false };
-    let label: Vec<&str> = said.words()[..=end].iter().map(Word::bare).collect();
-    words!("end label").contains(&label.join(" "))
+    let ends = || holds("end", said) && said.form != Form::Code;
+    !said.is_heading() && (listed || ends() || holds("label", said))
 }
 
 /// Returns the commands of a sentence that have to pass.
 fn commands(said: &Said) -> Vec<String> {
-    if said.form == Form::Code || said.says_any(words!("denies the sentence")) {
+    if said.form == Form::Code || list("denies-the-sentence").within(&said.words) {
         return Vec::new();
     }
-    let words = said.words();
+    let words = &said.words;
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(first) = (at..words.len()).find(|index| words[*index].is_code) {
-        let group = Group::at(words, first);
+    while let Some(first) = (at..words.len()).find(|index| is_code(&words[*index])) {
+        let group = Group::at(said, first);
         at = group.next;
-        if !group.is_choice && !is_denied_before(&words[..first]) && passes(&words[group.next..]) {
-            found.extend(
-                group.commands.iter().filter(|command| can_be_run(command)).map(|command| (*command).to_owned()),
-            );
+        if !group.is_choice && !is_denied_before(said, first) && passes(said, group.next) {
+            found.extend(group.commands.into_iter().filter(|command| can_be_run(command)).map(str::to_owned));
         }
     }
     found
@@ -95,104 +81,64 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn at(words: &'a [Word], first: usize) -> Self {
-        let mut group = Self { commands: vec![words[first].text.as_str()], next: first + 1, is_choice: false };
+    fn at(said: &'a Said, first: usize) -> Self {
+        let words = &said.words;
+        let mut group = Self { commands: vec![words[first].raw.as_str()], next: first + 1, is_choice: false };
+        let joins =
+            |word: &Word| word.is_break() && !said.has_mark(word, BRACKETS) || word.is_in(list("joins-commands"));
         loop {
             let rest = &words[group.next..];
-            let joins = rest.iter().take_while(|word| !word.is_code && is_join(word)).count();
-            let Some(next) = rest.get(joins).filter(|word| word.is_code && joins > 0) else { return group };
-            group.is_choice |= rest[..joins].iter().any(|word| matches!(word.bare(), "or" | "nor"));
-            group.commands.push(next.text.as_str());
-            group.next += joins + 1;
+            let between = rest.iter().take_while(|word| joins(word)).count();
+            let Some(next) = rest.get(between).filter(|word| is_code(word) && between > 0) else { return group };
+            group.is_choice |= rest[..between].iter().any(|word| word.is_one_of(&["or", "nor"]));
+            group.commands.push(next.raw.as_str());
+            group.next += between + 1;
         }
     }
 }
 
-fn is_join(word: &Word) -> bool {
-    (word.bare().is_empty() || words!("joins commands").contains(word.bare())) && !word.text.contains(['(', ')'])
-}
+const BRACKETS: &[char] = &['(', ')', '[', ']'];
 
 /// Reports whether words before a command in its clause deny it or make it conditional.
-fn is_denied_before(before: &[Word]) -> bool {
-    let clause = before.iter().rev().take_while(|word| !(word.is_code || opens_clause(word)));
-    clause.into_iter().any(|word| word.is_one_of(words!("denies the command")))
+fn is_denied_before(said: &Said, command: usize) -> bool {
+    let opens = |word: &Word| {
+        is_code(word) || word.is_break() && !said.has_mark(word, BRACKETS) || word.is_one_of(&["and", "but", "when"])
+    };
+    let clause = said.words[..command].iter().rev().take_while(|word| !opens(word));
+    clause.into_iter().any(|word| word.is_in(list("denies-the-command")))
 }
 
-fn opens_clause(word: &Word) -> bool {
-    word.text.ends_with([',', ';', ':', '.', '–', '—']) || matches!(word.bare(), "and" | "but" | "when" | "")
-}
-
-/// Reports whether the words after a command say that it has to pass.
-fn passes(after: &[Word]) -> bool {
-    let mut words: Vec<&Word> = Vec::new();
+/// Reports whether the words from here on say that the command before them has to pass.
+fn passes(said: &Said, from: usize) -> bool {
+    let mut words = Vec::new();
     let mut aside = false;
-    for word in after {
+    for word in &said.words[from..] {
         // `make test` (all of it) passes
-        aside |= !word.is_code && word.text.starts_with('(');
+        aside |= said.has_mark(word, &['(']);
         if !aside {
-            words.push(word);
+            words.push(word.clone());
         }
-        aside &= word.is_code || !word.text.trim_end_matches([',', '.', ';']).ends_with(')');
+        aside &= !said.has_mark(word, &[')']);
     }
-    let skipped = words.iter().take_while(|word| word.is_one_of(words!("before the verb"))).count();
-    // After a comma the verb belongs to another clause.
-    if words[..skipped].iter().any(|word| word.text.ends_with([',', ';', '.'])) {
-        return false;
-    }
-    predicate(&words[skipped..])
-        .and_then(|length| Some((words.get(skipped + length - 1)?, &words[skipped + length..])))
-        .is_some_and(|(last, rest)| ends_well(last, rest))
+    holds("passes", &Said { words, ..said.clone() })
 }
 
-/// Returns the number of words that say that it passes.
-fn predicate(words: &[&Word]) -> Option<usize> {
-    let spoken = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| word.bare());
-    match spoken(0) {
-        "pass" | "passes" | "succeed" | "succeeds" => Some(1),
-        "is" | "are" | "stays" | "stay" | "remains" | "remain" | "be" | "goes" | "turns"
-            if matches!(spoken(1), "green" | "passing" | "successful") =>
-        {
-            Some(2)
-        }
-        "exits" | "exit" | "returns" | "return" => {
-            let between = (1..words.len()).take_while(|at| words!("exits with").contains(spoken(*at))).count();
-            matches!(spoken(between + 1), "0" | "zero").then_some(between + 2)
-        }
-        _ => None,
-    }
-}
-
-/// Reports whether the rest leaves the verb unchanged: the end, another clause, or where and how it passes.
-fn ends_well(last: &Word, rest: &[&Word]) -> bool {
-    let clause_ends = |word: &Word| word.text.ends_with([',', ';', '.', ':', '!', ')']);
-    if clause_ends(last) {
-        return true;
-    }
+/// Reports whether the words after the verb leave it unchanged: the end, another clause, or where and how it passes.
+pub(super) fn ends_well(rest: &[Word]) -> bool {
     let Some(first) = rest.first() else { return true };
-    let first_bare = first.bare();
-    if first.is_code || !(first_bare.is_empty() || words!("way").contains(first_bare)) {
-        return false;
-    }
-    if first_bare.is_empty() || matches!(first_bare, "and" | "but" | "then") {
+    if first.is_break() || first.is_one_of(&["and", "but", "then"]) {
         return true;
     }
     // The clause must have no condition, and no second text in backticks that changes how the command runs.
-    for word in rest {
-        if word.is_code || words!("condition").contains(word.bare()) {
-            return false;
-        }
-        if clause_ends(word) || matches!(word.bare(), "and" | "but") {
-            break;
-        }
-    }
-    true
+    let clause = rest.iter().take_while(|word| !word.is_break() && !word.is_one_of(&["and", "but"]));
+    first.is_in(list("way")) && !clause.into_iter().any(|word| is_code(word) || word.is_in(list("condition")))
 }
 
 /// Reports whether a text in backticks is a command line that can run and whose status means something, not a test
 /// name.
 fn can_be_run(command: &str) -> bool {
     let command = command.trim();
-    !command.is_empty() && command.len() <= LONGEST && token::is_runnable(command) && swallowed(command).is_none()
+    !command.is_empty() && command.len() <= LONGEST && names::is_runnable(command) && swallowed(command).is_none()
 }
 
 #[cfg(test)]

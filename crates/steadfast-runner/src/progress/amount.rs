@@ -1,7 +1,8 @@
 //! Formats money and numbers for people.
 
 /// Formats a cost, always with cents. An amount below a cent is not shown as zero.
-pub(super) fn cost(micro_usd: u64) -> String {
+#[must_use]
+pub fn cost(micro_usd: u64) -> String {
     let cents = (micro_usd + 5_000) / 10_000;
     if cents == 0 && micro_usd > 0 {
         return "<$0.01".to_owned();

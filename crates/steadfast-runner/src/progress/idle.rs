@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use steadfast_model::{Millis, Period, RunState, RunUnit, RunView, TaskId, UnitStatus, WorkSpan};
+use steadfast_model::{Millis, RunState, RunUnit, RunView, TaskId, UnitStatus, WorkSpan};
+use steadfast_text::duration;
 
 /// Shorter gaps are the runner's own work between two agents.
 const LEAST_MS: u64 = 1_000;
@@ -54,7 +55,7 @@ pub(super) fn idle(view: &RunView) -> Option<String> {
         look.explain(place, to);
     }
     let percent = (worked.saturating_mul(100) / (whole * count as u64).max(1)).min(100);
-    let mut text = format!("\nPlaces: {count}, in use {percent} % of {}\n", Period { millis: whole });
+    let mut text = format!("\nPlaces: {count}, in use {percent} % of {}\n", duration(whole));
     for (number, place) in (1..).zip(&places) {
         let idle: u64 = place.idle.values().sum();
         if idle >= LEAST_MS {
@@ -62,9 +63,9 @@ pub(super) fn idle(view: &RunView) -> Option<String> {
                 .idle
                 .iter()
                 .filter(|(_, time)| **time >= LEAST_MS)
-                .map(|(why, time)| format!("{} {}", Period { millis: *time }, why.text()))
+                .map(|(why, time)| format!("{} {}", duration(*time), why.text()))
                 .collect();
-            text += &format!("  place {number} idle {}: {}\n", Period { millis: idle }, parts.join("; "));
+            text += &format!("  place {number} idle {}: {}\n", duration(idle), parts.join("; "));
         }
     }
     Some(text)

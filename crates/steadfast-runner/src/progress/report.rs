@@ -1,7 +1,7 @@
 use steadfast_model::{
-    CheckEnd, Evidence, EvidenceClass, Period, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
+    CheckEnd, Evidence, EvidenceClass, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
 };
-use steadfast_text::{count, one_line};
+use steadfast_text::{count, duration, one_line};
 
 use super::amount::{cost, grouped};
 use super::idle::idle;
@@ -36,7 +36,7 @@ fn heading(look: &Look<'_>) -> String {
     let (done, all) = look.counts();
     let units = look.view.units.len();
     let until = run.ended_at.unwrap_or(run.updated_at).since(run.started_at);
-    let lasted = Period { millis: u64::try_from(until).unwrap_or(0) };
+    let lasted = duration(u64::try_from(until).unwrap_or(0));
     let iterations = sums.iterations;
     format!(
         "Run {} of {}: {}\n{done} of {all} tasks done, {}, {}, {lasted}, {}\n",

@@ -6,7 +6,7 @@ use steadfast_model::{
 
 use super::*;
 
-fn task(id: &str, title: &str, status: Status, after: &[&str]) -> Task {
+pub(crate) fn task(id: &str, title: &str, status: Status, after: &[&str]) -> Task {
     Task {
         plan: PlanId::new("p"),
         id: TaskId::new(id),

@@ -1,8 +1,8 @@
 //! Effects of calls, by the words in their names.
 
-use crate::data::{has, words_of};
+use crate::table::data::{has, words_of};
 
-const TEXT: &str = include_str!("words.txt");
+pub(super) const TEXT: &str = include_str!("words.txt");
 static WRITES: &[&str] = words_of!(TEXT, "writes");
 static COPIES: &[&str] = words_of!(TEXT, "copies");
 static MOVES: &[&str] = words_of!(TEXT, "moves");

@@ -2,12 +2,12 @@
 //! line. The result counts only if its path is protected.
 
 use super::{is_reader, says_input};
-use crate::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
 use crate::expand::Arg;
+use crate::table::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
 use crate::text::{base_name, is_device, is_known};
 use crate::walk::Walk;
 
-const TEXT: &str = include_str!("../verbs.txt");
+const TEXT: &str = include_str!("verbs.txt");
 const LISTS: [&str; 7] = [
     line_of(TEXT, "makes"),
     line_of(TEXT, "removes"),

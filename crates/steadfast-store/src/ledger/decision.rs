@@ -2,12 +2,12 @@
 
 use steadfast_model::{AddedBy, Millis, PlanId};
 
-use super::column::{millis, word};
+use super::database::column::{millis, word};
 use super::error::Fault;
 use super::task::within;
 use super::{Ledger, LedgerError, plan};
-use crate::ledger::bind::params;
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::params;
+use crate::ledger::database::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
 /// The maximum length of a decision and of its reason, in characters.

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use rusqlite::Row;
 use steadfast_model::{Millis, SessionId, labels};
 
-use super::column::{count, json, millis, text, word};
+use super::database::column::{count, json, millis, text, word};
 use super::error::Fault;
 use super::keyword::keywords;
 use super::task::within;
 use super::{Ledger, LedgerError};
-use crate::ledger::bind::params;
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::params;
+use crate::ledger::database::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
 /// The maximum lengths in characters. A learning should be readable at a glance.

@@ -4,41 +4,16 @@
 //! [`Ledger::write`] is the only way to change something. It is one transaction, and after the commit it replaces the slices
 //! of the changed plans.
 
-mod added;
-mod bind;
-mod column;
-mod connection;
+mod database;
 mod decision;
-mod drain;
 mod error;
-mod evidence;
-mod followed;
-mod frozen;
-mod history;
-mod host_list;
-mod imported_status;
 mod keyword;
 mod learning;
-mod lease;
 mod loops;
-mod migration;
-mod nearest;
-mod open;
-mod order;
-mod owner;
 mod plan;
-mod progress;
-mod proof;
 mod recall;
-mod retention;
 mod run;
 mod session;
-mod session_state;
-mod share;
-mod slice;
-mod spec;
-mod status;
-mod step;
 mod task;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test is another process at the database")]
@@ -47,37 +22,37 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use connection::{Connection, Transaction};
+use database::connection::{Connection, Transaction};
 
-pub use added::Joined;
+pub use database::open::BUSY;
 pub use decision::Decision;
-pub use drain::{Drained, JournalCursor};
 pub use error::{LeaseError, LedgerError};
-pub use evidence::{Recorded, Running};
-pub use followed::{FollowedPlan, Following, Happened, TrackerChange, Untold};
-pub use history::{HistoryFilter, HistoryLine};
-pub use imported_status::REPORTED;
 pub use learning::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
-pub use lease::{Fence, Lease};
 pub use loops::{NewReview, Unfinished};
-pub use open::BUSY;
-pub use owner::{Claiming, Taken};
 pub use plan::PlanLine;
-pub use progress::{Baseline, Checkpoint, Started};
-pub use proof::{RunWork, StoredProof};
+pub use plan::added::Joined;
+pub use plan::followed::{FollowedPlan, Following, Happened, TrackerChange, Untold};
+pub use plan::imported_status::REPORTED;
+pub use plan::owner::{Claiming, Taken};
+pub use plan::slice::{SliceError, read_slices_of};
+pub use plan::spec::{Head, Loaded, Loading, PlanRow};
 pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
-pub use retention::Forgotten;
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
-pub use session_state::{ScoredStep, SessionState, SessionStatus};
-pub use slice::{SliceError, read_slices_of};
-pub use spec::{Head, Loaded, Loading, PlanRow};
-pub use status::{Changed, StatusChange};
-pub use step::StepRow;
+pub use session::drain::{Drained, JournalCursor};
+pub use session::history::{HistoryFilter, HistoryLine};
+pub use session::retention::{Forgotten, Totals};
+pub use session::state::{ScoredStep, SessionState, SessionStatus};
+pub use session::step::StepRow;
+pub use task::evidence::{Recorded, Running};
+pub use task::lease::{Fence, Lease};
+pub use task::progress::{Baseline, Checkpoint, Started};
+pub use task::proof::{RunWork, StoredProof};
+pub use task::status::{Changed, StatusChange};
 pub use task::{Blocked, NewTask};
 
 use error::Fault;
-use slice::HeldBack;
+use plan::slice::HeldBack;
 
 // Until 3.51.2, a WAL that is reset while another connection writes can lose a commit.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003, "SQLite 3.51.3 or newer is needed");

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use steadfast_model::{Millis, PlanId, SessionId};
 
-use super::column::{millis, plan_id};
+use super::database::column::{millis, plan_id};
 use super::error::Fault;
 use super::keyword::keywords;
 use super::learning::{self, Learning, LearningStatus};
-use super::step::{self, Key, StepRow, folder};
+use super::session::step::{self, Key, StepRow, folder};
 use super::{Ledger, LedgerError};
-use crate::ledger::connection::Connection;
+use crate::ledger::database::connection::Connection;
 
 /// The maximum number of files in a query.
 const FILES: usize = 20;

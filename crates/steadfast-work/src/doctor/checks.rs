@@ -6,6 +6,7 @@ mod gate;
 mod hook;
 mod host;
 mod ledger;
+mod permission;
 mod session;
 mod state;
 mod wiring;
@@ -17,7 +18,7 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Installation) -> Vec<Diagnostic>;
 
 /// In order of dependency: a check comes after the checks of what it relies on.
-pub(super) const CHECKS: [Check; 36] = [
+pub(super) const CHECKS: [Check; 37] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
@@ -25,6 +26,7 @@ pub(super) const CHECKS: [Check; 36] = [
     wiring::wiring_old,
     wiring::wired_twice,
     wiring::other_stop_hooks,
+    permission::permissions_missing,
     binary::binary_moved,
     binary::binary_other,
     host::host_versions,

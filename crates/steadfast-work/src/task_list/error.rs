@@ -136,6 +136,8 @@ pub enum PlanError {
     UnknownDraft { short: String, waiting: Vec<DraftName> },
     #[error("draft `{short}` changed since it was proposed: its text has another hash")]
     DraftChanged { short: String },
+    #[error("git could not read the files of its tasks in the time of a hook")]
+    NoTime,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +158,7 @@ impl PlanError {
             Self::Changed { .. } | Self::SkillsGone { .. } => Cause::NeedsHuman,
             Self::NothingOpen(_) | Self::AllDone { .. } => Cause::State,
             Self::NoPlace { .. } | Self::NameNotText(_) | Self::SeveralDrafts(_) => Cause::Input,
-            Self::NotArchived { .. } | Self::NotKept(_) => Cause::Infrastructure,
+            Self::NotArchived { .. } | Self::NotKept(_) | Self::NoTime => Cause::Infrastructure,
         }
     }
 }

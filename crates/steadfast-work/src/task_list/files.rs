@@ -63,8 +63,13 @@ pub(super) fn differ(named: &[String], before: &Ids, now: &Ids) -> bool {
 
 /// The whole checkout as one id.
 pub fn tree(root: &Path, state: &Path) -> Fact<String> {
+    tree_within(root, state, TREE)
+}
+
+/// The same, within a time limit.
+pub(super) fn tree_within(root: &Path, state: &Path, budget: Duration) -> Fact<String> {
     let checkout = Checkout::find(root);
-    match checkout.tree_id(&kept_for(&checkout, state), TREE) {
+    match checkout.tree_id(&kept_for(&checkout, state), budget) {
         Fact::Known(id) => Fact::Known(id.to_string()),
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use steadfast_check::definition::define;
 use steadfast_hook::text_digest;
@@ -28,6 +29,16 @@ pub struct LoopState<'a> {
 impl TaskList {
     /// Loads a compiled spec into the ledger, with the current content of its checks.
     pub fn load(&mut self, plan: &Plan, source: &str) -> Result<Loaded, WorkError> {
+        self.load_within(plan, source, None)
+    }
+
+    /// The same. Fails if the files of the tasks cannot be read within this time.
+    pub(super) fn load_within(
+        &mut self,
+        plan: &Plan,
+        source: &str,
+        budget: Option<Duration>,
+    ) -> Result<Loaded, WorkError> {
         let hash = hash(plan);
         let approved = self.is_approved(&hash)?;
         self.may_load(plan, source, approved)?;
@@ -45,7 +56,7 @@ impl TaskList {
         let commands: BTreeSet<&str> =
             plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
         let frozen = freeze(&root, commands)?;
-        let baseline = baseline(&self.repository.place, &plan.tasks);
+        let baseline = baseline(&self.repository.place, &plan.tasks, budget)?;
         let before = self.ledger.plan_of(&self.worktree, source)?;
         let text = text_digest(&root, source);
         let (gone, new) = match &before {
@@ -162,7 +173,8 @@ impl TaskList {
             (None, Some(draft)) => (Some(draft.hash.clone()), self.approval_of_draft(draft)?),
             (None, None) => (None, Approval::NotRequired),
         };
-        Ok(Position { plan, hash, approval, gates, draft, counts })
+        let unloaded = self.unloaded_draft()?;
+        Ok(Position { plan, hash, approval, gates, draft, unloaded, counts })
     }
 
     /// Archives the plan of this worktree. Returns it, and the new path of its decisions file.
@@ -188,6 +200,8 @@ pub struct Position {
     pub gates: Vec<ClosedGate>,
     /// The draft that waits for approval; without a loaded plan, also an approved one.
     pub draft: Option<Draft>,
+    /// The newest approved draft that was never loaded.
+    pub unloaded: Option<Draft>,
     pub counts: Counts,
 }
 
@@ -249,8 +263,9 @@ pub fn freeze<'a>(
     Ok(frozen)
 }
 
-/// The state of the checkout, for tasks that are never started explicitly.
-fn baseline(place: &Place, tasks: &[PlannedTask]) -> Baseline {
+/// The state of the checkout, for tasks that are never started explicitly. Without a budget, files that cannot be read
+/// in time are left out.
+fn baseline(place: &Place, tasks: &[PlannedTask], budget: Option<Duration>) -> Result<Baseline, PlanError> {
     let is_measured = |check: &Option<Check>| matches!(check, None | Some(Check::Changed | Check::Written));
     let mut paths: Vec<String> = Vec::new();
     let mut needs_tree = false;
@@ -260,13 +275,19 @@ fn baseline(place: &Place, tasks: &[PlannedTask]) -> Baseline {
     }
     paths.sort_unstable();
     paths.dedup();
-    let files = match files::ids(&place.root, &paths, files::ONE_TASK) {
+    let files = match files::ids(&place.root, &paths, budget.unwrap_or(files::ONE_TASK)) {
         Fact::Known(ids) => ids,
+        Fact::Unknown(_) if budget.is_some() => return Err(PlanError::NoTime),
         Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
     };
-    let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
-        Some(Fact::Known(tree)) => Some(tree),
-        _ => None,
+    let tree = match (needs_tree, budget) {
+        (false, _) => return Ok(Baseline { files, tree: None }),
+        (true, None) => files::tree(&place.root, &place.state),
+        (true, Some(budget)) => files::tree_within(&place.root, &place.state, budget),
     };
-    Baseline { files, tree }
+    match tree {
+        Fact::Known(tree) => Ok(Baseline { files, tree: Some(tree) }),
+        Fact::Unknown(_) if budget.is_some() => Err(PlanError::NoTime),
+        Fact::Unknown(_) | Fact::NotAsked => Ok(Baseline { files, tree: None }),
+    }
 }

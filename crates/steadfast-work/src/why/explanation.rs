@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use steadfast_model::{
-    Action, Answer, Change, Entry, EventKind, Fact, Facts, Millis, OwnerEnd, PlanView, Release, Ruling, State, Status,
-    Task, ToolCall,
+    Action, Answer, BindingChange, Change, Entry, EventKind, Fact, Facts, Millis, Opening, OwnerEnd, PlanId, PlanView,
+    Release, Ruling, State, Status, Task, ToolCall,
 };
 use steadfast_store::ledger::HistoryLine;
 use steadfast_store::{SessionFiles, read_lines};
@@ -40,6 +40,10 @@ pub(super) struct Since {
     pub(super) tool_calls: u64,
     pub(super) released: Option<(Release, Millis)>,
     pub(super) ended: Option<OwnerEnd>,
+    /// How the plan gate was opened.
+    pub(super) opened: Option<(Opening, Millis)>,
+    /// The plan that the session works on since.
+    pub(super) bound: Option<PlanId>,
 }
 
 /// The reason why a stop was allowed.
@@ -68,6 +72,8 @@ impl Explanation {
             plan = ledger.plan_view(&then.worktree).ok().flatten();
             since.closed = ledger.tasks(&then.id).unwrap_or_default();
             since.closed.retain(|task| task.status.is_closed() && task.updated_at > line.at);
+        } else if let (Some(ledger), true) = (&history.ledger, since.is_approved()) {
+            plan = ledger.plan_view(&history.repository.place.worktree()).ok().flatten();
         }
         Self { line, facts, journal, since, plan }
     }
@@ -146,6 +152,7 @@ impl Explanation {
             "tool_calls": self.since.tool_calls,
             "released": self.since.released.map(|(release, _)| release),
             "ended": self.since.ended.as_ref().map(|end| &end.reason),
+            "opened": self.since.opened.as_ref().map(|(opening, _)| opening),
         });
         value["next"] = json!(self.next());
         value
@@ -181,6 +188,11 @@ fn read_journal(files: &SessionFiles, sequence: u64) -> (Option<Journal>, Since)
 }
 
 impl Since {
+    /// Returns true if a human approved a plan since.
+    pub(super) fn is_approved(&self) -> bool {
+        matches!(self.opened, Some((Opening::Approved { .. }, _)))
+    }
+
     fn add(&mut self, change: &Change, at: Millis) {
         match change {
             Change::HumanSpoke => {
@@ -190,6 +202,9 @@ impl Since {
             }
             Change::ToolCalled => self.tool_calls += 1,
             Change::StopReleased(release) => self.released = Some((*release, at)),
+            Change::GateOpened(opening) => self.opened = Some((opening.clone(), at)),
+            Change::GateClosed(_) => self.opened = None,
+            Change::Binding(BindingChange::Bound(plan)) => self.bound = Some(plan.clone()),
             Change::Started => self.ended = None,
             Change::Ended { reason } => self.ended = Some(OwnerEnd { reason: reason.clone(), at }),
             _ => {}

@@ -1,10 +1,11 @@
 //! The text of an explanation.
 
 use steadfast_engine::goal::leave;
-use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
-use steadfast_text::{ago, count, printable};
+use steadfast_model::{Channel, Constraint, DraftLine, EventKind, Fact, Millis, Opening, PlanView, Status, TaskLine};
+use steadfast_text::{HANG, ago, count, printable};
 
 use super::explanation::{AllowedStop, Explanation, Recipient, closed};
+use crate::Environment;
 use crate::history::cut;
 
 /// Length limit of the quoted last message of the agent, in characters.
@@ -13,8 +14,9 @@ const LAST_WORDS: usize = 200;
 const UNBLOCK: &str = "`steadfast task unblock ID` makes one open again; only a human can run it.";
 
 impl Explanation {
-    pub(super) fn story(&self, now: Millis) -> String {
-        let mut parts = vec![self.summary(now), self.moment()];
+    pub(super) fn story(&self, environment: &Environment) -> String {
+        let now = environment.now();
+        let mut parts = vec![self.summary(now), self.moment(environment)];
         parts.extend(self.tasks());
         parts.push(self.said());
         parts.push(section("Since then", &self.happened(now)));
@@ -91,12 +93,13 @@ impl Explanation {
         }
     }
 
-    fn moment(&self) -> String {
+    fn moment(&self, environment: &Environment) -> String {
         let line = &self.line;
-        let mut lines = vec![format!("Event    {}, {}, line {} of the journal", line.event, line.at, line.sequence)];
+        let at = environment.moment(line.at);
+        let mut lines = vec![format!("Event    {HANG}{}, {at}, line {} of the journal", line.event, line.sequence)];
         let state = self.journal.as_ref().map(|journal| &journal.state);
         lines.push(format!(
-            "Mode     {}{}",
+            "Mode     {HANG}{}{}",
             line.mode,
             match line.mode.as_str() {
                 "observe" if state.is_some_and(|state| state.is_paused(line.at)) => ": a human had paused steadfast",
@@ -108,7 +111,7 @@ impl Explanation {
         if let (Some((refusal, limit)), Some(state)) = (self.budget(), state) {
             let (idle, most) = (state.stop.idle, state.rules.stop.max_idle);
             lines.push(format!(
-                "Budget   refusal {refusal} of {limit} since the last prompt, {idle} of {most} without a tool call"
+                "Budget   {HANG}refusal {refusal} of {limit} since the last prompt, {idle} of {most} without a tool call"
             ));
         }
         if let Some(EventKind::Stop(stopping)) = self.journal.as_ref().map(|journal| &journal.event)
@@ -116,7 +119,7 @@ impl Explanation {
         {
             let said = printable(message);
             let more = if said.chars().count() > LAST_WORDS { "…" } else { "" };
-            lines.push(format!("Said     “{}{more}”", cut(&said, LAST_WORDS)));
+            lines.push(format!("Said     {HANG}“{}{more}”", cut(&said, LAST_WORDS)));
         }
         lines.join("\n")
     }
@@ -159,6 +162,12 @@ impl Explanation {
         if !counted.is_empty() {
             lines.push(counted.join(", "));
         }
+        if let Some((opening, at)) = &since.opened {
+            lines.push(format!("{}, {}", opened(opening), ago(now.since(*at))));
+        }
+        if let Some(plan) = &since.bound {
+            lines.push(format!("the session works on plan {plan}"));
+        }
         if let Some((release, at)) = since.released {
             lines.push(format!("Steadfast let the session stop as {}, {}", release.as_str(), ago(now.since(at))));
         }
@@ -199,6 +208,7 @@ impl Explanation {
         let mut lines = match (self.line.verdict.as_str(), self.line.policy.as_str()) {
             ("continue", _) => self.about_tasks(),
             (_, "constraint") => self.lifting(),
+            (_, "approval") if self.since.is_approved() && self.plan.is_some() => self.about_tasks(),
             _ => Vec::new(),
         };
         if lines.is_empty() {
@@ -241,6 +251,25 @@ impl Explanation {
             None => lines.push("No task is open any more, so the session may stop.".to_owned()),
         }
         lines
+    }
+}
+
+/// How the plan gate was opened, in words.
+fn opened(opening: &Opening) -> String {
+    match opening {
+        Opening::Approved { hash, channel } => {
+            let how = match channel {
+                Channel::Prompt => "by a message",
+                Channel::Question => "in the dialog",
+                Channel::PlanMode => "in the dialog of plan mode",
+                Channel::Terminal => "in a terminal",
+                Channel::Load => "by loading it in a terminal",
+            };
+            format!("a human approved plan {} {how}", hash.get(..DraftLine::SHORT).unwrap_or(hash))
+        }
+        Opening::Rejected => "a human rejected the plan, and the plan gate opened".to_owned(),
+        Opening::Unlocked => "the plan gate opened, and no plan was approved".to_owned(),
+        Opening::Expired => "the plan gate expired and opened".to_owned(),
     }
 }
 

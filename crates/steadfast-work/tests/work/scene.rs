@@ -12,10 +12,13 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::{Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles};
+use steadfast_text::Zone;
 use steadfast_work::task_list::{CloseOptions, CloseOutcome};
 use steadfast_work::{Cause, Environment, Repository, TaskList, WorkError};
 
 pub(crate) const HOUR_MS: i64 = 60 * 60 * 1_000;
+
+static UTC: Zone = Zone::UTC;
 
 thread_local! {
     static NOW: Cell<i64> = const { Cell::new(1_800_000_000_000) };
@@ -121,6 +124,7 @@ impl Scene {
     /// What a process that a human started knows.
     pub(crate) fn environment(&self) -> Environment {
         Environment {
+            zone: || &UTC,
             clock,
             cwd: self.root(),
             home: Some(self.beside("home")),

@@ -3,10 +3,12 @@
 use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
-use steadfast_model::{human_command, human_commands};
+use steadfast_hosts::install::AllowedCalls;
+use steadfast_model::{allowed_commands, commands_allowed_as_tools, human_command, human_commands};
 use steadfast_store::Place;
 use steadfast_work::Caller;
 
+use super::mcp;
 use crate::environment;
 use crate::error::CommandError;
 
@@ -57,6 +59,15 @@ fn is_agents_call(words: &str) -> bool {
     Caller::of(place.as_ref(), &environment, words).is_agent()
 }
 
+/// The calls that `init` offers to allow in the host's settings: of commands, and of the MCP tools that do the same.
+pub(super) fn allowed_calls() -> AllowedCalls {
+    let is_allowed = |tool: &&str| {
+        let mut rows = allowed_commands().chain(commands_allowed_as_tools());
+        rows.any(|command| command == tool.replace('_', " "))
+    };
+    AllowedCalls { commands: allowed_commands().collect(), tools: mcp::tool_names().filter(is_allowed).collect() }
+}
+
 /// Marks the commands and flags that only a human can run in the help.
 pub(super) fn with_authority(command: Command) -> Command {
     human_commands().fold(command, |command, row| mark(command, &row.split(' ').collect::<Vec<_>>()))
@@ -100,6 +111,8 @@ mod tests {
     use clap::CommandFactory;
 
     use super::super::Cli;
+    use steadfast_model::Authority;
+
     use super::*;
 
     /// Every command that can be called, by its words.
@@ -122,6 +135,28 @@ mod tests {
             steadfast_model::commands().map(|(row, _)| row).filter(|row| !row.contains(" --")).collect();
         rows.sort_unstable();
         assert_eq!(rows, commands);
+    }
+
+    #[test]
+    fn every_tool_is_a_command_of_the_table_and_none_is_a_humans() {
+        for tool in mcp::tool_names() {
+            let row = steadfast_model::commands().find(|(row, _)| *row == tool.replace('_', " "));
+            assert!(row.is_some_and(|(_, authority)| authority != Authority::Human), "{tool}");
+        }
+        let tools = allowed_calls().tools;
+        assert!(tools.contains(&"task_done") && tools.contains(&"plan_propose"), "{tools:?}");
+        assert!(!tools.contains(&"task_add"), "{tools:?}");
+    }
+
+    /// A rule for a command also allows more words after it. A human's command that begins with those words is refused by
+    /// the hook and by the command itself.
+    #[test]
+    fn a_rule_covers_a_humans_command_only_where_this_list_says_so() {
+        let is_covered = |row: &&str| {
+            allowed_commands().any(|command| row.strip_prefix(command).is_some_and(|rest| rest.starts_with(' ')))
+        };
+        let covered: Vec<_> = human_commands().filter(is_covered).collect();
+        assert_eq!(covered, ["task done --force", "task done --accept-check"]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ fn parse_days(text: &str) -> Result<u32, String> {
     number.parse::<u32>().ok().and_then(|number| number.checked_mul(days)).ok_or_else(expected)
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),

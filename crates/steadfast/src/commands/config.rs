@@ -2,12 +2,14 @@ mod file;
 
 use clap::{Args, Subcommand};
 use steadfast_model::{SetBy, Settings, Source};
+use steadfast_text::pad;
 use steadfast_work::Repository;
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put};
+use crate::output::{note, put, put_laid_out};
+use crate::terminal::{Column, Table, strong};
 
 pub(super) use file::set;
 
@@ -98,7 +100,8 @@ impl Set {
 }
 
 fn show(json: bool) -> Result<(), CommandError> {
-    let config = here::repository()?.config;
+    // The defaults and the user's own settings hold before `init`, too.
+    let config = Repository::at(here::setup()?.place, environment::current()).config;
     let settings = config.load()?;
     for (key, source) in &settings.ignored {
         let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();
@@ -116,11 +119,19 @@ fn show(json: bool) -> Result<(), CommandError> {
         put(&format!("{}\n", serde_json::Value::from(lines)))?;
         return Ok(());
     }
-    let lines: String = lines.into_iter().map(|(key, value, source)| line(key, &value, source)).collect();
-    put(&lines)?;
-    Ok(())
+    let mut table = Table::new(&[Column::whole("KEY", 9), Column::text("VALUE", 7, 12), Column::whole("SOURCE", 5)]);
+    for (key, value, source) in lines {
+        // What somebody set stands out.
+        let key = if source == Source::Default { key.to_owned() } else { strong(key) };
+        table.row([pad(&key, KEY), pad(&value, VALUE), source.to_string()]);
+    }
+    put_laid_out(&table.text()).map(|_| ())
 }
 
+/// The columns of a key and of a usual value.
+const KEY: usize = 20;
+const VALUE: usize = 10;
+
 fn line(key: &str, value: &str, source: Source) -> String {
-    format!("{key:<20} {value:<10} {source}\n")
+    format!("{key:<KEY$}  {value:<VALUE$}  {source}\n")
 }

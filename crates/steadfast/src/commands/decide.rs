@@ -1,4 +1,5 @@
 use clap::Args;
+use serde_json::json;
 
 use crate::error::CommandError;
 use crate::here;
@@ -12,12 +13,15 @@ pub(super) struct Decide {
     /// Reason for the decision.
     #[arg(long, value_name = "TEXT")]
     why: String,
+    /// Print JSON with stable keys: `{decided}`.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Decide {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = here::task_list("decide")?;
-        tell!("{}", list.decide(&self.text, &self.why)?)?;
-        Ok(())
+        let decided = list.decide(&self.text, &self.why)?;
+        if self.json { tell!("{}", json!({ "decided": decided })) } else { tell!("{decided}") }
     }
 }

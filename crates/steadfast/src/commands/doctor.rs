@@ -2,8 +2,9 @@ use clap::Args;
 use serde_json::json;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_work::chain;
-use steadfast_work::doctor::{Diagnostic, DiagnosticSeverity, examine};
+use steadfast_work::doctor::{Diagnostic, DiagnosticSeverity, Given, examine};
 
+use super::authority;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
@@ -25,7 +26,8 @@ pub(super) struct Doctor {
 impl Doctor {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let stop_block_cap = environment::text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
-        let examined = examine(here::setup()?, environment::current(), stop_block_cap, self.fix);
+        let given = Given { stop_block_cap, offered: authority::allowed_calls() };
+        let examined = examine(here::setup()?, environment::current(), given, self.fix);
         for (code, fixed) in &examined.fixes {
             match fixed {
                 Ok(said) => note!("fixed {code}: {said}"),

@@ -5,11 +5,12 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use steadfast_shell::{Certainty, Context, GuardDecision, GuardVerdict, Reading, effects, judge};
-use steadfast_text::quote;
+use steadfast_text::{columns, quote};
 
 use crate::environment;
 use crate::error::CommandError;
-use crate::output::{note, tell};
+use crate::output::{note, put_laid_out, tell};
+use crate::terminal;
 
 /// Predict the file changes of a shell command before it runs.
 #[derive(Debug, Subcommand)]
@@ -63,6 +64,9 @@ impl Check {
             tell!("{}", to_json(&reading, &verdict))?;
         } else {
             explain(&command, &reading, &verdict)?;
+            if self.protect.is_empty() {
+                note!("nothing is protected: name the paths with `--protect PATH`");
+            }
         }
         match verdict.decision {
             GuardDecision::Allow => Ok(()),
@@ -127,7 +131,7 @@ fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(
         underline(command, span)?;
     }
     if verdict.decision == GuardDecision::Allow {
-        tell!("allow")?;
+        tell!("{}", terminal::good("allow"))?;
     }
     Ok(())
 }
@@ -137,8 +141,7 @@ fn underline(command: &str, span: &Range<usize>) -> Result<(), CommandError> {
     let Some(before) = command.get(..span.start) else { return Ok(()) };
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = command[start..].lines().next().unwrap_or_default();
-    let indent = command[start..span.start].chars().count();
-    let marked = command.get(span.clone()).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
-    tell!("  {line}")?;
-    tell!("  {}{}", " ".repeat(indent), "^".repeat(marked.max(1)))
+    let marked = command.get(span.clone()).and_then(|part| part.lines().next()).unwrap_or_default();
+    let carets = terminal::bad(&"^".repeat(columns(marked).max(1)));
+    put_laid_out(&format!("  {line}\n  {}{carets}\n", " ".repeat(columns(&command[start..span.start])))).map(|_| ())
 }

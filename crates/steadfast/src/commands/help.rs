@@ -2,12 +2,16 @@
 
 use clap::Command;
 use clap::builder::Styles;
+use steadfast_text::{HANG, wrap};
 
 /// Maximum width of a line of help.
 pub(super) const WIDTH: usize = 80;
 
 /// The words that ask for the list of all commands.
 pub(super) const ALL: [&str; 2] = ["help", "all"];
+
+/// The words that ask for the help of `help`, which `clap` takes for a command of the name `--help`.
+pub(super) const OF_ITSELF: [[&str; 2]; 2] = [["help", "--help"], ["help", "-h"]];
 
 /// A line per command: its words, the scene in which a test runs its example, and the example.
 const EXAMPLES: &str = include_str!("examples.txt");
@@ -61,21 +65,8 @@ pub(super) fn with_groups(program: Command, groups: &[Group], shown: Shown) -> C
 
 /// Wraps a text at `WIDTH`. Lines start at column `indent`; the first one is already there.
 fn wrapped(text: &str, indent: usize) -> String {
-    let (mut lines, mut column) = (String::new(), indent);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > WIDTH {
-            lines.push('\n');
-            lines.extend(std::iter::repeat_n(' ', indent));
-            column = indent;
-        } else if column > indent {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += length;
-    }
-    lines
+    let lines = wrap(&format!("{:indent$}{HANG}{text}", ""), WIDTH);
+    lines[indent..].trim_start_matches(HANG).to_owned()
 }
 
 /// Ends the help of each command with its example.

@@ -3,13 +3,14 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
-use steadfast_text::{ago, printable};
+use steadfast_text::{HANG, ago, printable};
 use steadfast_work::Repository;
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
+use crate::terminal::faint;
 
 /// Record learnings of past work for later sessions.
 #[derive(Debug, Subcommand)]
@@ -50,6 +51,9 @@ pub(super) struct Add {
     /// Related file or folder. May be given several times.
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
+    /// Print JSON with stable keys: those of a learning in `learn list --json`.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The kinds in the order of the help.
@@ -102,6 +106,7 @@ impl Add {
             session: caller.session,
         };
         match repository.ledger()?.learn(&new, environment::now())? {
+            Learned::New(learning) | Learned::Known(learning) if self.json => tell!("{}", to_json(&learning)),
             Learned::New(Learning { id, text, status: LearningStatus::Open, .. }) => {
                 tell!("learning {id}: {text} (open until a human confirms or dismisses it)")
             }
@@ -127,8 +132,9 @@ fn show(learning: &Learning) -> Result<(), CommandError> {
     let files = if files.is_empty() { String::new() } else { format!("  [{}]", files.join(", ")) };
     let when = ago(environment::now().since(*created_at));
     let (status, kind, source) = (status.as_str(), kind.as_str(), source.as_str());
-    tell!("{id:<3}  {status:<9}  {kind:<10}  {text}{files}  ({confidence} %, {source}, {when})")?;
-    if why.is_empty() { Ok(()) } else { tell!("     why: {why}") }
+    let more = faint(&format!("({confidence} %, {source}, {when})"));
+    tell!("{id:<3}  {status:<9}  {kind:<10}  {HANG}{text}{files}  {more}")?;
+    if why.is_empty() { Ok(()) } else { tell!("     {HANG}why: {why}") }
 }
 
 fn to_json(learning: &Learning) -> Value {

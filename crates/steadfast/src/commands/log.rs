@@ -10,9 +10,9 @@ use steadfast_text::{parse_span, parse_time};
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put};
+use crate::output::{note, put, put_laid_out};
 use follow::follow;
-use line::{Columns, Line};
+use line::{Columns, Format, Line};
 use steadfast_work::history::History;
 
 mod follow;
@@ -20,7 +20,8 @@ mod line;
 
 /// Show the verdicts of the policies, newest last.
 ///
-/// Each line has the time, session, agent, event, policy, mode, verdict and text. In mode `observe` the agent sees no
+/// Each line has the time, session, agent, event, policy, mode, verdict and text. A terminal shows one line per event:
+/// the columns that fit, and the mode where it is not `enforce`. In mode `observe` the agent sees no
 /// text, and in mode `advise` nothing is refused; the line shows the verdict that `enforce` would give.
 #[derive(Debug, Args)]
 pub(super) struct Log {
@@ -39,9 +40,12 @@ pub(super) struct Log {
     /// Number of lines to show, counted from the newest.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
-    /// Keep running, and print each new line with its time in UTC.
+    /// Keep running, and print each new line.
     #[arg(long)]
     follow: bool,
+    /// Print the whole text of each line at a terminal. A pipe always gets it.
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
     /// Show failures of hooks too. Of the filters, only `--since` and `--limit` apply to them.
     #[arg(long)]
     problems: bool,
@@ -70,8 +74,13 @@ impl Log {
             since: self.since.map(|since| since.before(environment::now())),
             limit: self.limit,
         };
+        let format = match (self.json, self.full) {
+            (true, _) => Format::Json,
+            (false, true) => Format::Full,
+            (false, false) => Format::Short,
+        };
         if self.follow {
-            return follow(history, filter, self.problems, self.json);
+            return follow(history, filter, self.problems, format);
         }
 
         let mut lines: Vec<Line> = history.lines(&filter)?.into_iter().map(Line::Verdict).collect();
@@ -82,8 +91,8 @@ impl Log {
         if lines.is_empty() {
             note!("no verdicts");
         }
-        put(&Columns::fitting(&lines, environment::now()).show(&lines, self.json))?;
-        Ok(())
+        let text = Columns::of(&lines, format).show(&lines);
+        if self.json { put(&text) } else { put_laid_out(&text) }.map(|_| ())
     }
 }
 

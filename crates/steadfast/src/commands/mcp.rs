@@ -13,6 +13,11 @@ mod stdio;
 mod tool;
 mod tools;
 
+/// The names of all tools. Each is the command of its name, with `_` for a space.
+pub(super) fn tool_names() -> impl Iterator<Item = &'static str> {
+    tools::TOOLS.iter().map(|tool| tool.name)
+}
+
 /// Serve the task list over MCP on standard input and output.
 #[derive(Debug, Args)]
 pub(super) struct Mcp {}

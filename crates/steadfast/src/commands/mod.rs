@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 
+use crate::environment;
 use crate::error::{CommandError, ErrorKind};
-use crate::output::{gone_or_full, note};
+use crate::output::{gone_or_full, note, put_aside_as_it_is};
+use crate::terminal;
 
 /// An enum of commands whose `run` runs the selected one.
 macro_rules! commands {
@@ -96,8 +98,16 @@ const LONG_VERSION: &str = concat!(
 /// Keep coding agents on task, on scope and honest about done.
 #[derive(Debug, Parser)]
 #[command(name = "steadfast", version, long_version = LONG_VERSION, max_term_width = help::WIDTH)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,\n64 invalid usage.")]
+#[command(
+    after_help = "With every command: `--color auto|always|never`, and `--utc` for times in UTC.\n\nExit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,\n64 invalid usage."
+)]
 struct Cli {
+    /// When to print colours. `auto`: at a terminal.
+    #[arg(long, global = true, hide = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    /// Print times in UTC.
+    #[arg(long, global = true, hide = true)]
+    utc: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -114,8 +124,7 @@ groups! {
         Work {
             #[command(subcommand)]
             Plan(plan::Plan),
-            #[command(subcommand)]
-            Task(task::Task),
+            Task(task::TaskCommand),
             Run(run::Run),
             Resume(resume::Resume);
             #[command(subcommand)]
@@ -165,10 +174,20 @@ groups! {
 
 pub(crate) fn run() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(shell) = environment::text(completions::SHELL) {
+        completions::complete(&shell, arguments);
+        return ExitCode::SUCCESS;
+    }
+    // Help and usage errors have colours, too, and are printed before the arguments are known.
+    terminal::choose(wanted_colour(&arguments));
     let mut commands = match arguments.get(1..) {
         Some(words) if words == help::ALL => {
             arguments = ["steadfast", "--help"].map(OsString::from).into();
             help::with_groups(program(), GROUPS, Shown::All)
+        }
+        Some(words) if help::OF_ITSELF.iter().any(|of_itself| words == of_itself) => {
+            arguments = ["steadfast", "--help"].map(OsString::from).into();
+            program()
         }
         _ => program(),
     };
@@ -182,20 +201,44 @@ pub(crate) fn run() -> ExitCode {
             if error.use_stderr() {
                 return ExitCode::from(ErrorKind::Usage.exit_code());
             }
-            return end(printed.or_else(|error| gone_or_full(&error)));
+            return end(printed.or_else(|error| gone_or_full(&error)), false);
         }
     };
+    let as_json = wants_json(&matches);
     if let Err(refused) = authority::check(&commands, &matches) {
-        return end(Err(refused));
+        return end(Err(refused), as_json);
     }
-    end(cli.command.run())
+    terminal::choose(cli.color);
+    if cli.utc {
+        terminal::in_utc();
+    }
+    end(cli.command.run(), as_json)
 }
 
-fn end(done: Result<(), CommandError>) -> ExitCode {
+/// The value of `--color`, where it is understood.
+fn wanted_colour(arguments: &[OsString]) -> ColorChoice {
+    let words = arguments.iter().map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--");
+    let words: Vec<&str> = words.collect();
+    let apart = words.windows(2).filter_map(|pair| (pair[0] == "--color").then_some(pair[1]));
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--color="));
+    apart.chain(joined).filter_map(|word| word.parse().ok()).next_back().unwrap_or_default()
+}
+
+/// Whether the called command has `--json`.
+fn wants_json(matches: &ArgMatches) -> bool {
+    let is_given = matches!(matches.try_get_one::<bool>("json"), Ok(Some(true)));
+    is_given || matches.subcommand().is_some_and(|(_, inner)| wants_json(inner))
+}
+
+fn end(done: Result<(), CommandError>, as_json: bool) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            note!("{error}");
+            if as_json {
+                put_aside_as_it_is(&format!("{}\n", error.to_json()));
+            } else {
+                note!("{error}");
+            }
             ExitCode::from(error.kind.exit_code())
         }
     }

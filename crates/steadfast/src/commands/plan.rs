@@ -5,17 +5,17 @@ mod list;
 mod status;
 
 pub(super) use draft::said as proposed;
-pub(super) use status::words;
+pub(super) use status::{unloaded, words};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::json;
-use steadfast_model::{PlanId, Status, Task, TaskKind};
+use steadfast_model::{PlanId, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
-use steadfast_text::count;
+use steadfast_text::{HANG, and_more, count, one_line};
 use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
 use steadfast_work::tracker::{Beads, LOOK};
 use steadfast_work::{WorkError, spec_file};
@@ -25,6 +25,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report;
+use crate::terminal::{heading, strong};
 
 /// Load, approve and show the plan of this worktree.
 #[derive(Debug, Subcommand)]
@@ -42,6 +43,9 @@ pub(super) enum Plan {
         /// Epic of a beads list to load alone.
         #[arg(long, value_name = "ID", requires = "file")]
         epic: Option<String>,
+        /// Print JSON with stable keys: those of `plan status --json`.
+        #[arg(long)]
+        json: bool,
     },
     /// Store a draft of a plan for a human to approve, and close the plan gate.
     ///
@@ -52,7 +56,8 @@ pub(super) enum Plan {
     Lock(gate::Lock),
     /// Show a draft, ask, and approve it.
     ///
-    /// Signs the draft, writes it to its path, and opens the plan gate.
+    /// Signs the draft, writes it to its path, opens the plan gate, and loads the plan. No session works on it yet: the
+    /// next one is offered its tasks.
     Approve(draft::Approve),
     /// Reject a draft, and open the gate.
     Reject(gate::Reject),
@@ -114,8 +119,8 @@ pub(super) enum Plan {
 impl Plan {
     pub(super) fn run(self) -> Result<(), CommandError> {
         match self {
-            Self::Load { file: Some(file), epic } => load(&file, epic.as_deref()),
-            Self::Load { file: None, .. } => load_tracked(),
+            Self::Load { file: Some(file), epic, json } => load(&file, epic.as_deref(), json),
+            Self::Load { file: None, json, .. } => load_tracked(json),
             Self::Propose(command) => command.run(),
             Self::Lock(command) => command.run(),
             Self::Approve(command) => command.run(),
@@ -153,7 +158,7 @@ fn release(list: &TaskList) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn load_tracked() -> Result<(), CommandError> {
+fn load_tracked(json: bool) -> Result<(), CommandError> {
     let mut list = here::task_list("plan load")?;
     let Some(tracker) = list.named_tracker() else {
         return Err(CommandError::usage("no file to load: neither FILE nor `ledger.source` is set")
@@ -161,12 +166,15 @@ fn load_tracked() -> Result<(), CommandError> {
     };
     let plan = list.load_tracked(tracker)?;
     list.take_lines().iter().for_each(|line| note!("{line}"));
+    if json {
+        return tell!("{}", report::position_json(&list.position()?));
+    }
     let (open, all) = list.open_of(&plan)?;
     tell!("plan {}: {all} tasks, {open} open", plan.id)?;
     tell!("decisions are in {}", decisions_file(&plan.id))
 }
 
-fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> {
+fn load(file: &std::path::Path, epic: Option<&str>, json: bool) -> Result<(), CommandError> {
     let mut list = here::task_list("plan load")?;
     let mut source = spec_file::source(file, &list.place().root);
     let compiled = match epic {
@@ -188,6 +196,12 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     super::spec::say_format(compiled.format, &source);
+    if json {
+        list.take_lines().iter().for_each(|line| note!("{line}"));
+        list.take_over(plan, &compiled.reported, &source)?;
+        warn(&compiled, &source);
+        return tell!("{}", report::position_json(&list.position()?));
+    }
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", count(compiled.plan.phases.len(), "phase"))?,
         Loaded::Same(_) => {
@@ -206,12 +220,22 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     }
     warn(&compiled, &source);
     note!("`{source}` was read as {}", super::spec::understood(&compiled));
+    say_moved_checks(&compiled.plan);
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
         0 => {}
         1 => note!("1 task has no check: it closes on the agent's word, as `claimed`"),
         unchecked => note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`"),
     }
     Ok(())
+}
+
+/// Says which checks of the spec are run by generated tasks: the task itself is closed when its files changed.
+fn say_moved_checks(plan: &steadfast_model::Plan) {
+    let moved = plan.tasks.iter().filter_map(|task| Some((task.id.as_str(), plan.check_behind(task)?.0.as_str())));
+    let moved: Vec<String> = moved.map(|(task, link)| format!("{task} by {link}")).collect();
+    if !moved.is_empty() {
+        note!("checks that a generated task runs: {}", and_more(&moved, 6));
+    }
 }
 
 /// Prints all warnings about a spec, because its author can fix them. Of another tool's list, prints a few of each kind and
@@ -284,7 +308,7 @@ fn show(list: &TaskList, json: bool) -> Result<(), CommandError> {
         tell!("{shown}")?;
         return Ok(());
     }
-    tell!("{} ({})", plan.title, plan.id)?;
+    tell!("{} ({})", strong(&plan.title), plan.id)?;
     if let Some(description) = &plan.head.description {
         tell!("{description}")?;
     }
@@ -292,7 +316,7 @@ fn show(list: &TaskList, json: bool) -> Result<(), CommandError> {
         tell!("must hold: {constraint}")?;
     }
     for phase in &plan.head.phases {
-        tell!("\n{}", if phase.name.is_empty() { &phase.id } else { &phase.name })?;
+        tell!("\n{}", heading(if phase.name.is_empty() { &phase.id } else { &phase.name }))?;
         if let Some(state) = loops.iter().find(|state| state.phase.id == phase.id) {
             let at = phase.items.get(state.position).map_or("finished".to_owned(), |item| format!("at {item}"));
             tell!(
@@ -315,15 +339,10 @@ fn show(list: &TaskList, json: bool) -> Result<(), CommandError> {
 }
 
 fn line(task: &Task) -> Result<(), CommandError> {
-    let mark = match task.status {
-        Status::Done => "x",
-        Status::InProgress => ">",
-        Status::Blocked => "!",
-        Status::Pending => " ",
-    };
     let generated = if task.kind == TaskKind::Main { "" } else { "  (generated)" };
     let open = if task.status.is_closed() { String::new() } else { format!("  {}", word(task.status)) };
-    tell!("  [{mark}] {:<8} {}{generated}{open}", task.id.as_str(), task.title)
+    let (mark, id) = (report::mark(task.status), task.id.as_str());
+    tell!("  {mark} {id:<8} {HANG}{}{generated}{open}", one_line(&task.title))
 }
 
 fn clear(list: &mut TaskList) -> Result<(), CommandError> {

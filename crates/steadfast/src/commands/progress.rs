@@ -4,12 +4,21 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_model::{RunView, Status, UnitStatus};
 use steadfast_runner::lifecycle;
-use steadfast_runner::progress::{report, status_line};
+use steadfast_runner::progress::{cost, report, status_line};
 use steadfast_runner::run::is_alive;
+use steadfast_text::{duration, one_line, wrap};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{Reader, tell, wait};
+use crate::output::{Reader, put_laid_out, tell, wait};
+use crate::terminal::{self, Screen};
+use frame::{elapsed, frame, mark};
+
+mod frame;
+
+/// Time between two looks at a run that is followed.
+const EACH: Duration = Duration::from_millis(900);
 
 /// Show the progress of the run of this worktree.
 #[derive(Debug, Args)]
@@ -17,7 +26,7 @@ pub(super) struct Progress {
     /// Run id. [default: the last run of this worktree]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Print again after each change, until the run ends or pauses.
+    /// Show each change until the run ends or pauses: in place at a terminal, else printed again.
     #[arg(long, conflicts_with = "json")]
     follow: bool,
     /// Print the full report: evidence of each task, cost of each unit, remaining work.
@@ -39,23 +48,49 @@ impl Progress {
             );
         };
         let ledger = repository.ledger()?;
+        let look = || -> Result<RunView, CommandError> { Ok(lifecycle::as_it_is(ledger.run_view(&row.id)?)) };
+        let view = look()?;
+        if self.json {
+            return tell!("{}", to_json(&view));
+        }
+        if self.report {
+            return tell!("{}", report(&view).trim_end());
+        }
+        let state = &repository.place.state;
+        let lines = |view: &RunView, size: (usize, usize)| frame(view, state, environment::now(), size);
+        let Some(width) = terminal::width() else { return self.in_pipe(look, view) };
+        let mut view = view;
+        if let Some(mut screen) = Screen::of_stderr().filter(|_| self.follow) {
+            while is_running(&view) {
+                screen.draw(&lines(&view, screen.size()));
+                // The last frame is printed even if the reader is gone.
+                if wait(EACH) == Reader::Gone {
+                    break;
+                }
+                view = look()?;
+            }
+            screen.wipe();
+        }
+        // What was printed may scroll: no row is left out.
+        let lines: String = lines(&view, (width, usize::MAX)).iter().map(|line| wrap(line, width) + "\n").collect();
+        put_laid_out(&terminal::quoted(&lines)).map(|_| ())
+    }
+
+    /// Prints the run, and again after each change.
+    fn in_pipe(&self, look: impl Fn() -> Result<RunView, CommandError>, mut view: RunView) -> Result<(), CommandError> {
         let mut shown = String::new();
         loop {
-            let view = lifecycle::as_it_is(ledger.run_view(&row.id)?);
-            if self.json {
-                return tell!("{}", to_json(&view));
-            }
-            if self.report {
-                return tell!("{}", report(&view).trim_end());
-            }
             let text = page(&view);
-            if text != shown {
+            // A time that goes on is no change.
+            let compared = compared(&text);
+            if compared != shown {
                 tell!("{}", text.trim_end())?;
-                shown = text;
+                shown = compared;
             }
-            if !self.follow || !is_running(&view) || wait(Duration::from_millis(900)) == Reader::Gone {
+            if !self.follow || !is_running(&view) || wait(EACH) == Reader::Gone {
                 return Ok(());
             }
+            view = look()?;
         }
     }
 }
@@ -70,21 +105,25 @@ fn page(view: &RunView) -> String {
         text += "its process is gone; continue with `steadfast resume`\n";
     }
     for unit in &view.units {
-        let mark = match unit.status {
-            UnitStatus::Done => "x",
-            UnitStatus::Running | UnitStatus::Merging => ">",
-            UnitStatus::Blocked => "!",
-            UnitStatus::Waiting => " ",
-        };
+        let mark = mark(unit.status);
         let attempts = if unit.attempts > 1 { format!(", attempt {}", unit.attempts) } else { String::new() };
         let note = unit.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
         let state = match unit.status {
             UnitStatus::Done | UnitStatus::Waiting if unit.note.is_none() => String::new(),
             status => format!("  {}{attempts}{note}", status.as_str()),
         };
-        text += &format!("  [{mark}] {:<8} {}{state}\n", unit.unit.as_str(), unit.title);
+        let took = elapsed(view, unit, environment::now()).map(duration);
+        let spent = view.unit_sums.get(&unit.unit).map(|sums| sums.micro_usd).filter(|micro| *micro > 0).map(cost);
+        let amounts: Vec<String> = took.into_iter().chain(spent).collect();
+        let amounts = if amounts.is_empty() { String::new() } else { format!("  ({})", amounts.join(", ")) };
+        text += &format!("  {mark} {:<8} {}{state}{amounts}\n", unit.unit.as_str(), one_line(&unit.title));
     }
     text
+}
+
+/// A page without its times and costs.
+fn compared(page: &str) -> String {
+    page.lines().map(|line| line.rsplit_once("  (").map_or(line, |(before, _)| before)).collect::<Vec<_>>().join("\n")
 }
 
 fn to_json(view: &RunView) -> Value {

@@ -3,13 +3,14 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
 use steadfast_model::{EventKind, Goal, PolicyOpinion, Rules, Score};
-use steadfast_text::{count, printable};
+use steadfast_text::{HANG, count, printable};
 use steadfast_work::replay::{Fold, ReplayedAction, ReplayedActions, ReplayedEvent};
 
 use super::transcript::sessions;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
+use crate::terminal;
 
 mod picture;
 
@@ -68,6 +69,7 @@ impl Replay {
         }
         if !self.json {
             if !scores.is_empty() {
+                tell!("score of each step, 1 to 10; a column shows its worst:")?;
                 tell!("{}", picture::strip(&scores))?;
             }
             note!("{}, {}, {}", count(all, "action"), count(scores.len() as u64, "step"), count(answered, "verdict"));
@@ -107,9 +109,9 @@ fn line(judged: &ReplayedEvent, opinion: &PolicyOpinion) -> String {
     };
     let PolicyOpinion { policy, mode, verdict } = opinion;
     format!(
-        "{}  {policy} ({mode})  {}  {}\n    {}",
-        judged.event.at,
-        verdict.label(),
+        "{}  {policy} ({mode})  {}  {HANG}{}\n    {HANG}{}",
+        terminal::stamp(judged.event.at),
+        terminal::warning(verdict.label()),
         printable(&what),
         printable(verdict.text())
     )

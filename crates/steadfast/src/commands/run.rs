@@ -3,7 +3,6 @@
 mod console;
 mod display;
 mod notice;
-mod screen;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
 use steadfast_runner::run::{RunOutcome, Until};
 use steadfast_runner::source::{RunSource, report_to_tracker};
+use steadfast_text::and_more;
 use steadfast_work::{Repository, spec_file};
 
 use crate::error::CommandError;
@@ -138,11 +138,27 @@ fn words(what: &Path) -> Option<&str> {
 /// Continues a run that was paused or has lost its process.
 pub(super) fn resume(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
     lifecycle::refuse_if_running(&row)?;
+    if let Some(error) = until_unblocked(repository, &row)? {
+        return Err(error);
+    }
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
     let row = lifecycle::take_over(repository, &row, host, flags.changed(row.limits))?;
     go(repository, &settings, row, &ready)
+}
+
+/// The error if each unit that is left is blocked, or depends on one that is.
+fn until_unblocked(repository: &Repository, row: &RunRow) -> Result<Option<CommandError>, CommandError> {
+    let ledger = repository.ledger()?;
+    let (units, tasks) = (ledger.units(&row.id)?, ledger.tasks(&row.plan)?);
+    let stuck = lifecycle::stuck(&units, &tasks);
+    let Some(first) = stuck.first() else { return Ok(None) };
+    let are = if stuck.len() == 1 { "is" } else { "are" };
+    let named = and_more(stuck.iter().map(|task| task.as_str()), 5);
+    Ok(Some(CommandError::needs_human(format!(
+        "nothing to resume until {named} {are} unblocked: `steadfast task unblock {first}`"
+    ))))
 }
 
 /// Ends a run, and keeps its branch with the finished work.

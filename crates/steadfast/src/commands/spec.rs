@@ -6,14 +6,16 @@ use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::LintReport;
 use steadfast_plan::{Compiled, ListFormat, Problem, compile as compile_spec, format_of, not_read, render};
-use steadfast_text::count;
+use steadfast_text::{HANG, count};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put, put_aside, tell};
+use crate::output::{note, put_aside, put_laid_out, tell};
+use crate::report;
+use crate::terminal::{self, Spinner};
 
 /// Compile, count and lint a spec without changing anything.
 #[derive(Debug, Subcommand)]
@@ -77,12 +79,13 @@ fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
     }
     tell!("{}", plan.feature)?;
     for phase in &plan.phases {
-        tell!("\n{}", phase.name)?;
+        tell!("\n{}", terminal::heading(&phase.name))?;
         for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
             show(task, plan.check_behind(task), statuses.get(&task.id))?;
         }
     }
-    put_aside(format_args!("{}", render(&compiled.warnings, &text, &file.to_string_lossy())));
+    let warnings = render(&compiled.warnings, &text, &file.to_string_lossy());
+    put_aside(format_args!("{}", report::problems(&warnings, None)));
     Ok(())
 }
 
@@ -108,18 +111,18 @@ fn to_json(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Sta
 
 fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status>) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
-    tell!("{generated} {:<8} {}", task.id.as_str(), task.title)?;
+    tell!("{generated} {:<8} {HANG}{}", task.id.as_str(), task.title)?;
     let mut check = task.verify.as_ref().map_or("no check: it closes on the agent's word".to_owned(), Check::describe);
     if let Some((link, command)) = own {
         check.push_str(&format!(", and `{command}` exits with 0 ({link})"));
     }
-    tell!("           done when: {check}")?;
+    tell!("           {HANG}done when: {check}")?;
     if let Some(status) = status {
-        tell!("           status: {}", word(*status))?;
+        tell!("           {HANG}status: {}", word(*status))?;
     }
     if !task.blocked_by.is_empty() {
         let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
-        tell!("           after: {}", after.join(", "))?;
+        tell!("           {HANG}after: {}", after.join(", "))?;
     }
     Ok(())
 }
@@ -158,11 +161,11 @@ fn lint(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
         let problems: Vec<_> = report.problems.iter().map(problem).collect();
         tell!("{}", json!({"ok": errors == 0, "problems": problems}))?;
     } else {
-        put(&render(&report.problems, &text, &name))?;
+        put_laid_out(&report::problems(&render(&report.problems, &text, &name), terminal::width()))?;
     }
     match (errors, warnings) {
         (0, _) if as_json => {}
-        (0, 0) => tell!("{name}: OK ({})", understood.unwrap_or_default())?,
+        (0, 0) => tell!("{name}: {} ({})", terminal::good("OK"), understood.unwrap_or_default())?,
         (0, _) => tell!("{name}: {}", understood.unwrap_or_default())?,
         (errors, warnings) => {
             let hint = format!("{} and {} in `{name}`", count(errors, "error"), count(warnings, "warning"));
@@ -177,7 +180,9 @@ fn passing(compiled: &Compiled, text: &str, source: &str) -> Result<Vec<Problem>
     let list = here::task_list("spec lint")?;
     let mut passing = Vec::new();
     for (command, tasks) in compiled.commands() {
-        note!("running check of {}: `{}`", listed(&tasks), short(command));
+        let what = format!("running check of {}: `{}`", listed(&tasks), short(command));
+        note!("{what}");
+        let _running = Spinner::start(&what);
         if list.try_check(command, source)?.passed {
             passing.extend(compiled.passes_already(text, command, &tasks));
         }

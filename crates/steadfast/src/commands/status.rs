@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use clap::Args;
@@ -14,7 +14,8 @@ use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
-use steadfast_text::{ago, count};
+use steadfast_text::{HANG, ago, and_more, count, fit, one_line, wrap};
+use steadfast_work::history::{cut, short_length};
 use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
@@ -26,13 +27,14 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report::{self, Summary};
+use crate::terminal;
 
 /// Show tasks, sessions and everything that needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:
     /// {id, stage, standing, next, session, waits}, approval, gate, draft, kept: [path], done_by,
-    /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
+    /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host, unit,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, forged, tags: [tag],
     /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
     #[arg(long)]
@@ -51,6 +53,8 @@ struct Seen {
     /// Its tags, its course and the tally of its steps.
     work: Option<SessionState>,
     state: Option<State>,
+    /// The unit of a run that it works on.
+    unit: Option<TaskId>,
     /// The host process ended without a `SessionEnd` event.
     gone: bool,
 }
@@ -65,7 +69,7 @@ impl Status {
         let summary = report::summary(&list)?;
         let all = SessionFiles::all(place);
         let work = ledger.session_states()?;
-        let ended = ended_by_runs(list.ledger(), list.worktree())?;
+        let OfRuns { ended, mut units } = sessions_of_runs(list.ledger(), list.worktree())?;
         let sessions: Vec<Seen> = ledger
             .sessions()?
             .into_iter()
@@ -74,6 +78,7 @@ impl Status {
                 let work = work.iter().find(|work| *work.session() == row.id).cloned();
                 Seen {
                     work,
+                    unit: units.remove(&row.id),
                     state: files.peek(),
                     gone: row.ended.is_none() && (ended.contains(&row.id) || is_gone(&files)),
                     row,
@@ -94,6 +99,7 @@ impl Status {
         let spec = position.plan.as_ref().and_then(|plan| spec_file::changed(&place.root, plan));
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, spec);
+        needs.splice(0..0, position.unloaded.as_ref().map(super::plan::unloaded));
         needs.splice(0..0, approval_needed(&position));
         needs.splice(0..0, here::missing_hooks(place));
         needs.extend(run.iter().filter_map(run_needed));
@@ -126,44 +132,76 @@ impl Status {
             Some(count) => format!(", {count} files changed"),
             None => String::new(),
         };
-        tell!("{}{on}{changed}", place.root.display())?;
-        show_plan(plan.as_ref(), &summary)?;
+        tell!("{}{on}{changed}", terminal::strong(&place.root.display().to_string()))?;
+        let mut used = 1;
+        for need in &needs {
+            let line = format!("{} {HANG}{}", terminal::warning("needs a human:"), shortened(need));
+            used += taken(&line);
+            tell!("{line}")?;
+        }
+        used += show_plan(plan.as_ref(), &summary, short_length(sessions.iter().map(|seen| &seen.row.id)))?;
         if let Some(run) = &run {
-            tell!("run {}: {}", run.run.id, status_line(run))?;
+            tell!("run {}: {HANG}{}", run.run.id, status_line(run))?;
+            used += 1;
         }
         if let Some(looped) = &looped {
             show_loop(looped)?;
+            used += 2;
         }
-        show_gate(&list, &position)?;
+        used += show_gate(&list, &position)?;
         if let [.., newest] = &kept[..] {
             tell!(
                 "Steadfast restored a file while the plan gate was closed; the changed version is in {}",
                 newest.display()
             )?;
-        }
-        for need in needs {
-            tell!("needs a human: {need}")?;
+            used += 2;
         }
         tell!("")?;
-        show_sessions(&sessions, all.len().saturating_sub(sessions.len()))
+        // Below it are the line that counts the rest, and the prompt.
+        let room = terminal::rows().map(|rows| rows.saturating_sub(used + 3));
+        show_sessions(&sessions, all.len().saturating_sub(sessions.len()), room)
     }
 }
 
-/// Sessions of agents that a run ended, or saw end: their hooks may not have reported it.
-fn ended_by_runs(ledger: &Ledger, worktree: &str) -> Result<BTreeSet<SessionId>, CommandError> {
-    let mut ended = BTreeSet::new();
+/// A text for one entry, of about three lines at a terminal. The whole is where its command shows it.
+fn shortened(text: &str) -> String {
+    let text = one_line(text);
+    terminal::width().map_or_else(|| text.clone(), |width| fit(&text, 3 * width.saturating_sub(20)).into_owned())
+}
+
+/// The lines that a text takes at the terminal.
+fn taken(text: &str) -> usize {
+    terminal::width().map_or(1, |width| wrap(text, width).lines().count())
+}
+
+/// The sessions of agents that runs started.
+#[derive(Default)]
+struct OfRuns {
+    /// Those that a run ended, or saw end: their hooks may not have reported it.
+    ended: BTreeSet<SessionId>,
+    /// The unit that each worked on.
+    units: BTreeMap<SessionId, TaskId>,
+}
+
+fn sessions_of_runs(ledger: &Ledger, worktree: &str) -> Result<OfRuns, CommandError> {
+    let OfRuns { mut ended, mut units } = OfRuns::default();
     for run in ledger.runs_of(worktree)? {
         let dispatches = ledger.dispatches(&run.id)?;
+        let rows = ledger.units(&run.id)?;
+        let of_dispatches = dispatches.iter().map(|dispatch| (&dispatch.session, &dispatch.unit));
+        for (session, unit) in of_dispatches.chain(rows.iter().map(|row| (&row.session, &row.unit))) {
+            units.extend(session.clone().map(|session| (session, unit.clone())));
+        }
         let (over, open): (Vec<_>, Vec<_>) = dispatches.into_iter().partition(|dispatch| dispatch.ended_at.is_some());
         ended.extend(over.into_iter().filter_map(|dispatch| dispatch.session));
         // A killed runner recorded no end, and its agents ended with it.
         if open.is_empty() || run.runner.is_some_and(is_alive) {
             continue;
         }
-        let killed = ledger.units(&run.id)?.into_iter().filter(|unit| !unit.agent.is_some_and(is_alive));
+        let killed = rows.into_iter().filter(|unit| !unit.agent.is_some_and(is_alive));
         ended.extend(killed.filter_map(|unit| unit.session));
     }
-    Ok(ended)
+    Ok(OfRuns { ended, units })
 }
 
 /// A line about a run that is paused or has lost its process.
@@ -213,6 +251,7 @@ impl Seen {
         json!({
             "id": row.id,
             "host": row.host,
+            "unit": self.unit,
             "started_at": row.started_at,
             "last_at": row.last_at,
             "ended": row.ended.as_ref().map(|end| &end.reason),
@@ -257,6 +296,28 @@ impl Seen {
         Some(text)
     }
 
+    /// The session in a line, its course and what is wrong with it.
+    fn lines(&self, now: Millis, short: usize) -> Vec<String> {
+        let row = &self.row;
+        let unit = self.unit.as_ref().map(|unit| format!(" on unit {unit}")).unwrap_or_default();
+        let mut lines = vec![format!(
+            "{:<6} {}  {HANG}{}{unit}, {}: {}, {}, {}",
+            row.host.as_str(),
+            terminal::strong(cut(row.id.as_str(), short)),
+            self.doing(now),
+            ago(now.since(row.last_at)),
+            count(row.prompts, "prompt"),
+            count(row.tool_calls, "tool call"),
+            count(row.refusals, "refusal")
+        )];
+        lines.extend(self.drift().map(|drift| format!("       {HANG}{}", terminal::faint(&drift))));
+        if let Some(forged) = self.forged() {
+            let forged = format!("{}, latest: {}", count(u64::from(forged.count), "forged event"), forged.last);
+            lines.push(format!("       {HANG}{}", terminal::warning(&forged)));
+        }
+        lines
+    }
+
     /// The current activity in a few words.
     fn doing(&self, now: Millis) -> String {
         let released = self.released().map(Release::as_str);
@@ -269,7 +330,7 @@ impl Seen {
         };
         match self.paused_until(now) {
             Some(Millis(i64::MAX)) => format!("{doing}, Steadfast is off"),
-            Some(until) => format!("{doing}, Steadfast is paused until {until}"),
+            Some(until) => format!("{doing}, Steadfast is paused until {}", terminal::moment(until)),
             None => doing,
         }
     }
@@ -285,25 +346,27 @@ fn branch(checkout: &Checkout) -> Option<String> {
 
 /// Everything in the plan and the sessions that needs a human.
 fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) -> Vec<String> {
-    const SHOWN: usize = 6;
+    // What follows must still be on a screen of 24 rows.
+    let shown = terminal::rows().map_or(6, |rows| (rows / 6).clamp(2, 6));
     let counts = plan.map(|plan| plan.counts).unwrap_or_default();
-    let mut needs: Vec<String> = summary.needs_human.iter().take(SHOWN).cloned().collect();
-    if summary.needs_human.len() > SHOWN {
-        needs.push(format!("{} more, see `steadfast task list`", summary.needs_human.len() - SHOWN));
+    let mut needs: Vec<String> = summary.needs_human.iter().take(shown).cloned().collect();
+    if summary.needs_human.len() > shown {
+        needs.push(format!("{} more, see `steadfast task list`", summary.needs_human.len() - shown));
     }
     let owner = plan.and_then(|plan| plan.owner.as_ref());
+    let short = short_length(sessions.iter().map(|seen| &seen.row.id));
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
     if let Some(capped) = capped.filter(|_| counts.open() > 0) {
         needs.push(format!(
             "session {} stopped as capped with {} open, see `steadfast why`; its next prompt rearms the stop gate",
-            capped.row.id,
+            cut(capped.row.id.as_str(), short),
             count(counts.open(), "task")
         ));
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
         let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
-        let (id, open) = (&over.row.id, count(counts.open(), "task"));
+        let (id, open) = (cut(over.row.id.as_str(), short), count(counts.open(), "task"));
         needs.push(format!("session {id} {how} with {open} open; `steadfast resume` continues the plan"));
     }
     needs
@@ -316,55 +379,65 @@ fn approval_needed(position: &Position) -> Option<String> {
     Some(format!("plan {short} awaits approval: {}; `steadfast plan approve {short}` shows it and asks", waits.title))
 }
 
-fn show_gate(list: &TaskList, position: &Position) -> Result<(), CommandError> {
+/// Prints the approval of the plan and its gates, and returns the number of lines.
+fn show_gate(list: &TaskList, position: &Position) -> Result<usize, CommandError> {
+    let mut lines = Vec::new();
     if position.plan.is_some() {
         let short = position.hash.as_deref().and_then(|hash| hash.get(..DraftLine::SHORT)).unwrap_or_default();
-        if let Some(said) = super::plan::words(position.approval, short) {
-            tell!("{said}")?;
-        }
+        lines.extend(super::plan::words(position.approval, short));
     }
-    position
-        .gates
-        .iter()
-        .try_for_each(|standing| tell!("{}", gate_line(list.place(), standing, &list.repository().environment)))
+    let environment = &list.repository().environment;
+    lines.extend(position.gates.iter().map(|standing| gate_line(list.place(), standing, environment)));
+    show(&lines)
 }
 
-fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandError> {
+/// Prints lines, and returns how many the terminal has for them.
+fn show(lines: &[String]) -> Result<usize, CommandError> {
+    lines.iter().try_for_each(|line| tell!("{line}"))?;
+    Ok(lines.iter().map(|line| taken(line)).sum())
+}
+
+/// Prints the tasks of the plan, and returns the number of lines.
+fn show_plan(plan: Option<&PlanView>, summary: &Summary, short: usize) -> Result<usize, CommandError> {
     let Some(plan) = plan else {
-        return tell!("No tasks. `steadfast task add TITLE` adds one.");
+        return show(&["No tasks. `steadfast task add TITLE` adds one.".to_owned()]);
     };
+    let mut lines = Vec::new();
     let counts = plan.counts;
     if let Some(spec) = &plan.brief.spec {
-        tell!("{} ({spec})", plan.title)?;
+        lines.push(format!("{} ({spec})", plan.title));
     }
     let who = match &plan.owner {
-        Some(owner) if plan.owner_ended.is_none() => format!("session {owner} works on them"),
+        Some(owner) if plan.owner_ended.is_none() => format!("session {} works on them", cut(owner.as_str(), short)),
         _ => "no session works on them".to_owned(),
     };
     let Counts { done, blocked, .. } = counts;
-    tell!("{done} of {} tasks done, {} open, {blocked} blocked; {who}", counts.all(), counts.open())?;
+    let done = format!("{done} of {} tasks done", counts.all());
+    let done = if counts.open() + blocked == 0 { terminal::good(&done) } else { done };
+    lines.push(format!("{done}, {} open, {blocked} blocked; {who}", counts.open()));
     if let Some(next) = plan.open.first() {
         let state = if next.status == TaskStatus::InProgress { word(next.status) } else { "next" };
-        tell!("{state}: {} {}", next.id, next.title)?;
+        lines.push(format!("{}: {HANG}{} {}", terminal::strong(state), next.id, one_line(&next.title)));
     }
     if !summary.done_by.is_empty() {
         let parts: Vec<String> = summary.done_by.iter().map(|(class, count)| format!("{count} {class}")).collect();
-        tell!("done: {}", parts.join(", "))?;
+        lines.push(format!("done: {}", parts.join(", ")));
     }
     if !summary.stale.is_empty() {
-        tell!("stale (files changed after they were done): {}", ids(&summary.stale))?;
+        lines.push(format!("stale (files changed after they were done): {}", ids(&summary.stale)));
     }
     if !summary.checking.is_empty() {
-        tell!("checks running: {}", ids(&summary.checking))?;
+        lines.push(format!("checks running: {}", ids(&summary.checking)));
     }
-    Ok(())
+    show(&lines)
 }
 
 fn ids(ids: &[TaskId]) -> String {
-    ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+    and_more(ids.iter().map(TaskId::as_str), 12)
 }
 
-fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError> {
+/// Prints the newest sessions. `room`: the lines that are left on the screen.
+fn show_sessions(sessions: &[Seen], uncounted: usize, room: Option<usize>) -> Result<(), CommandError> {
     match (sessions.is_empty(), uncounted) {
         (true, 0) => {
             tell!("No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.")?;
@@ -376,27 +449,20 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
         }
     }
     let now = environment::now();
+    let short = short_length(sessions.iter().map(|seen| &seen.row.id));
+    let (mut used, mut shown) = (0, 0);
     for seen in sessions.iter().take(SESSIONS) {
-        let row = &seen.row;
-        tell!(
-            "{:<6} {}  {}, {}: {}, {}, {}",
-            row.host.as_str(),
-            row.id,
-            seen.doing(now),
-            ago(now.since(row.last_at)),
-            count(row.prompts, "prompt"),
-            count(row.tool_calls, "tool call"),
-            count(row.refusals, "refusal")
-        )?;
-        if let Some(drift) = seen.drift() {
-            tell!("       {drift}")?;
+        let lines = seen.lines(now, short);
+        used += lines.iter().map(|line| taken(line)).sum::<usize>();
+        // The newest is always shown.
+        if shown > 0 && room.is_some_and(|room| used > room) {
+            break;
         }
-        if let Some(forged) = seen.forged() {
-            tell!("       {}, latest: {}", count(u64::from(forged.count), "forged event"), forged.last)?;
-        }
+        lines.iter().try_for_each(|line| tell!("{line}"))?;
+        shown += 1;
     }
-    if sessions.len() > SESSIONS {
-        tell!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS)?;
+    if sessions.len() > shown {
+        tell!("and {} more; `steadfast status --json` lists all", sessions.len() - shown)?;
     }
     Ok(())
 }

@@ -2,40 +2,41 @@ use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
-use steadfast_work::task_list::{CloseOptions, PATIENCE, TaskList, word};
+use steadfast_text::{HANG, one_line, pad};
+use steadfast_work::task_list::{CloseOptions, PATIENCE, Rechecked, TaskList};
 use steadfast_work::tracker::COMMAND;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, tell};
+use crate::output::{note, put_laid_out, tell};
 use crate::report;
+use crate::terminal::{self, Column, Spinner, Table};
 
 /// Add, start, check and close the tasks of this worktree.
+#[derive(Debug, Args)]
+pub(super) struct TaskCommand {
+    #[command(subcommand)]
+    task: Task,
+    /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, verified_by, blocked_by,
+    /// stuck_count, tags, evidence}]}`. `verified_by`: the generated task that runs `verify`.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Task {
     /// Add a task.
     Add(Add),
     /// List all tasks.
-    List {
-        #[command(flatten)]
-        output: Output,
-    },
+    List,
     /// List the tasks that can start now.
-    Ready {
-        #[command(flatten)]
-        output: Output,
-    },
+    Ready,
     /// Show the next task to do.
-    Next {
-        #[command(flatten)]
-        output: Output,
-    },
+    Next,
     /// Show one task.
     Show {
         /// Task id, such as 2 or 2.1.
         id: String,
-        #[command(flatten)]
-        output: Output,
     },
     /// Start a task, and bind this session to the task list.
     Start {
@@ -132,47 +133,63 @@ impl Patience {
     }
 }
 
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct Output {
-    /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, verified_by, blocked_by,
-    /// stuck_count, tags, evidence}]}`. `verified_by`: the generated task that runs `verify`.
-    #[arg(long)]
-    json: bool,
-}
-
-impl Task {
+impl TaskCommand {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut list = here::task_list(&self.words())?;
+        let Self { task, json } = self;
+        let mut list = here::task_list(&task.words())?;
         list.follow(COMMAND);
         note_lines(&mut list);
-        match self {
-            Self::List { output } => show(&list, &list.all()?, output)?,
-            Self::Ready { output } => show(&list, &list.ready()?, output)?,
-            Self::Next { output } => show_one(&list, list.next()?, output)?,
-            Self::Show { id, output } => {
+        match task {
+            Task::List => show(&list, &list.all()?, json)?,
+            Task::Ready => show(&list, &list.ready()?, json)?,
+            Task::Next => show_one(&list, list.next()?, json)?,
+            Task::Show { id } => {
                 let task = list.find(&TaskId::new(id))?;
-                show_one(&list, Some(task), output)?;
+                show_one(&list, Some(task), json)?;
             }
             change => {
-                let is_check = matches!(change, Self::Check { .. });
+                let is_check = matches!(change, Task::Check { .. });
+                let waiting = change.waits_for().map(Spinner::start);
                 // No sandbox: if the shell of this command runs in one, so does the check.
-                let said = change.perform(&mut list, None);
+                let performed = change.perform(&mut list, None);
+                drop(waiting);
                 if is_check {
                     // The tracker must learn of closed and reopened tasks even if the command fails.
                     list.tell_tracker();
                     note_lines(&mut list);
                 }
-                tell!("{}", said?)?;
+                let Performed { text, tasks } = performed?;
+                if json {
+                    let tasks = tasks.iter().map(|id| list.find(id)).collect::<Result<Vec<_>, _>>()?;
+                    show(&list, &tasks, json)?;
+                } else {
+                    tell!("{text}")?;
+                }
             }
         }
         list.tell_tracker();
         note_lines(&mut list);
         Ok(())
     }
+}
 
+/// What a change did.
+#[derive(Debug)]
+pub(super) struct Performed {
+    pub(super) text: String,
+    tasks: Vec<TaskId>,
+}
+
+impl Performed {
+    fn of(text: String, task: &TaskId) -> Self {
+        Self { text, tasks: vec![task.clone()] }
+    }
+}
+
+impl Task {
     /// Changes the list for a command or an MCP tool, and returns a report. Checks run in `sandbox`.
-    pub(super) fn perform(self, list: &mut TaskList, sandbox: Option<Sandbox>) -> Result<String, CommandError> {
-        match self {
+    pub(super) fn perform(self, list: &mut TaskList, sandbox: Option<Sandbox>) -> Result<Performed, CommandError> {
+        let (text, id) = match self {
             Self::Add(Add { title, id, files, after, verify }) => {
                 let task = list.add(|added_by| NewTask {
                     id: id.map(TaskId::new),
@@ -181,39 +198,52 @@ impl Task {
                     verify: verify.map(Check::command),
                     ..NewTask::new(title.trim(), added_by)
                 })?;
-                Ok(report::added(&task))
+                return Ok(Performed::of(report::added(&task), &task.id));
             }
             Self::Start { id } => {
-                let started = list.start(&TaskId::new(id))?;
-                report::started(list, &started)
+                let started = list.start(&TaskId::new(&id))?;
+                (report::started(list, &started)?, id)
             }
             Self::Done(Done { id, artifact, force, accept_check, patience }) => {
                 let asked = CloseOptions { artifact, force, accept_check, patience: patience.time(), sandbox };
-                let closing = list.done(&TaskId::new(id), &asked)?;
-                report::closing(list, &closing)
+                let closing = list.done(&TaskId::new(&id), &asked)?;
+                (report::closing(list, &closing)?, id)
             }
-            Self::Check { patience } => report::rechecked(&list.check_stale(&CloseOptions {
-                patience: patience.time(),
-                sandbox,
-                ..CloseOptions::default()
-            })?),
+            Self::Check { patience } => {
+                let all =
+                    list.check_stale(&CloseOptions { patience: patience.time(), sandbox, ..CloseOptions::default() })?;
+                return Ok(Performed { text: report::rechecked(&all)?, tasks: renewed(&all) });
+            }
             Self::Wait { id, patience } => {
-                let closing = list.wait(&TaskId::new(id), patience.time())?;
-                report::closing(list, &closing)
+                let closing = list.wait(&TaskId::new(&id), patience.time())?;
+                (report::closing(list, &closing)?, id)
             }
             Self::Note { id, text } => {
-                let task = list.note(&TaskId::new(id), &text)?;
-                Ok(format!("{} {}: noted", task.id, task.title))
+                let task = list.note(&TaskId::new(&id), &text)?;
+                (format!("{} {}: noted", task.id, task.title), id)
             }
             Self::Block { id, why } => {
-                let changed = list.block(&TaskId::new(id), &why)?;
-                report::changed(list, &changed)
+                let changed = list.block(&TaskId::new(&id), &why)?;
+                (report::changed(list, &changed)?, id)
             }
             Self::Unblock { id } => {
-                let changed = list.unblock(&TaskId::new(id))?;
-                report::changed(list, &changed)
+                let changed = list.unblock(&TaskId::new(&id))?;
+                (report::changed(list, &changed)?, id)
             }
-            Self::List { .. } | Self::Ready { .. } | Self::Next { .. } | Self::Show { .. } => Ok(String::new()),
+            Self::List | Self::Ready | Self::Next | Self::Show { .. } => {
+                return Ok(Performed { text: String::new(), tasks: Vec::new() });
+            }
+        };
+        Ok(Performed::of(text, &TaskId::new(id)))
+    }
+
+    /// What this call may wait for.
+    fn waits_for(&self) -> Option<String> {
+        match self {
+            Self::Done(Done { force: true, .. }) => None,
+            Self::Done(Done { id, .. }) | Self::Wait { id, .. } => Some(format!("running the check of task {id}")),
+            Self::Check { .. } => Some("running the checks of the stale tasks".to_owned()),
+            _ => None,
         }
     }
 
@@ -221,10 +251,10 @@ impl Task {
     fn words(&self) -> String {
         match self {
             Self::Add(_) => "task add".into(),
-            Self::List { .. } => "task list".into(),
-            Self::Ready { .. } => "task ready".into(),
-            Self::Next { .. } => "task next".into(),
-            Self::Show { id, .. } => format!("task show {id}"),
+            Self::List => "task list".into(),
+            Self::Ready => "task ready".into(),
+            Self::Next => "task next".into(),
+            Self::Show { id } => format!("task show {id}"),
             Self::Start { id } => format!("task start {id}"),
             Self::Done(Done { id, .. }) => format!("task done {id}"),
             Self::Check { .. } => "task check".into(),
@@ -236,8 +266,11 @@ impl Task {
     }
 }
 
-fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
-    if output.json {
+/// The columns of the longest state.
+const STATE: usize = "in progress".len();
+
+fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), CommandError> {
+    if json {
         tell!("{}", report::tasks_json(list, tasks)?)?;
         return Ok(());
     }
@@ -247,35 +280,47 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
     }
     let reasons = list.blocked()?;
     let evidence = report::evidence_words(list, tasks)?;
-    let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
+    let mut table = Table::new(&[
+        Column::whole("ID", 9),
+        Column::whole("STATE", 8),
+        Column::text("TASK", 7, 24),
+        Column::text("FILES", 1, 12),
+        Column::text("NOTE", 4, 16),
+    ]);
     for (index, task) in tasks.iter().enumerate() {
-        let mut line = format!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
-        if !task.files.is_empty() {
-            line.push_str(&format!("  [{}]", task.files.join(", ")));
-        }
-        if !task.blocked_by.is_empty() && !task.status.is_closed() {
-            let after: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
-            line.push_str(&format!("  (after {})", after.join(", ")));
-        }
-        let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.as_ref());
-        if let (Status::Blocked, Some(reason)) = (task.status, reason) {
-            line.push_str(&format!("  ({reason})"));
-        }
-        if let Some(Some(evidence)) = evidence.get(index) {
-            line.push_str(&format!("  ({evidence})"));
-        }
-        tell!("{line}")?;
+        let files = if task.files.is_empty() { String::new() } else { format!("[{}]", task.files.join(", ")) };
+        let after = || task.blocked_by.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+        let waits = !task.blocked_by.is_empty() && !task.status.is_closed();
+        let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.clone());
+        let notes = [
+            waits.then(|| format!("(after {})", after())),
+            reason.filter(|_| task.status == Status::Blocked).map(|reason| format!("({reason})")),
+            evidence.get(index).cloned().flatten().map(|evidence| format!("({evidence})")),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let id = terminal::strong(task.id.as_str());
+        let state = pad(&report::state(task.status), STATE);
+        table.row([id, state, one_line(&task.title), files, one_line(&notes.join("  "))]);
     }
-    Ok(())
+    put_laid_out(&table.text()).map(|_| ())
+}
+
+/// The tasks whose checks passed again.
+fn renewed(all: &[Rechecked]) -> Vec<TaskId> {
+    let tasks = all.iter().filter_map(|one| match one {
+        Rechecked::Renewed { tasks, .. } => Some(tasks.clone()),
+        _ => None,
+    });
+    tasks.flatten().collect()
 }
 
 /// Prints one task with its details.
-fn show_one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
-    show(list, task.as_slice(), output)?;
+fn show_one(list: &TaskList, task: Option<LedgerTask>, json: bool) -> Result<(), CommandError> {
+    show(list, task.as_slice(), json)?;
     match task {
-        Some(task) if !output.json => {
+        Some(task) if !json => {
             for line in report::details(list, &task)? {
-                tell!("   {line}")?;
+                tell!("   {HANG}{line}")?;
             }
             Ok(())
         }

@@ -1,12 +1,14 @@
 use clap::Args;
 use steadfast_model::ToolUseId;
+use steadfast_text::wrap;
 use steadfast_work::Repository;
 use steadfast_work::why::{Explained, explain};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::put;
+use crate::output::{put, tell};
+use crate::{pager, terminal};
 
 /// Explain the last refusal, and suggest the next step.
 ///
@@ -19,7 +21,7 @@ pub(super) struct Why {
     session: Option<String>,
     /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts,
     /// summary, what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}],
-    /// prompts, tool_calls, released, ended}, next: [..], gate: {state, put_back: [..], kept: [path]}}`, or `null` if nothing was refused. Times are in milliseconds
+    /// prompts, tool_calls, released, ended, opened}, next: [..], gate: {state, put_back: [..], kept: [path]}}`, or `null` if nothing was refused. Times are in milliseconds
     /// since 1970.
     #[arg(long)]
     json: bool,
@@ -33,14 +35,26 @@ impl Why {
             None => environment::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
-        let text = if self.json { json.to_string() } else { text };
-        put(&format!("{text}\n"))?;
-        Ok(())
+        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { tell!("{text}") }
     }
+}
+
+/// Prints an explanation. A human reads one that is longer than the screen page by page.
+fn show(text: &str) -> Result<(), CommandError> {
+    if let (Some(width), Some(rows)) = (terminal::width(), terminal::rows())
+        && !environment::current().inside_agent
+    {
+        let text = wrap(&terminal::quoted(text), width);
+        if text.lines().count() >= rows {
+            return pager::show(&format!("{text}\n"));
+        }
+    }
+    tell!("{text}")
 }
 
 /// For a tool call over MCP. Explains its session, or any session if no hook reported the caller.
 pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
     let (repository, claim) = Repository::of_tool_call(environment::current(), call, tool)?;
-    Ok(explain(&here::history_of(repository), claim.map(|claim| claim.session))?)
+    let Explained { text, json } = explain(&here::history_of(repository), claim.map(|claim| claim.session))?;
+    Ok(Explained { text: terminal::bare(&text), json })
 }

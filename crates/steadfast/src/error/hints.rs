@@ -157,6 +157,8 @@ impl From<SetupError> for CommandError {
                 ("nothing was changed; make the folder of the file writable and try again"),
             SetupError::NotPutAway { kept, .. } =>
                 ("the hosts no longer call Steadfast; make `{}` replaceable and try again", kept.display()),
+            SetupError::Rendered { folder, .. } =>
+                ("check the permissions of `{}`, and move or delete it yourself", folder.display()),
             SetupError::Exclude { .. } =>
                 ("the settings of the hosts are written; check that this file is writable and that the disk is not full, \
                  and try again"),
@@ -294,6 +296,7 @@ fn plan(said: CommandError, error: &PlanError) -> CommandError {
             waiting.iter().map(line).fold(said, CommandError::hint)
         },
         E::DraftChanged { .. } => ("`steadfast plan propose FILE` proposes it again"),
+        E::NoTime => ("`steadfast plan load FILE` takes the time"),
     })
 }
 

@@ -6,12 +6,7 @@ use steadfast_work::task_list::short_of;
 
 pub(crate) fn granted(draft: &Draft, granted: &Granted) -> String {
     let kept = granted.kept.as_ref().map(|kept| format!("\nthe file that was there is kept in {}", kept.display()));
-    // The plan of a host's plan mode is text without tasks.
-    let load = match draft.tasks {
-        0 => String::new(),
-        _ => format!("\n`steadfast plan load {}` loads it; the agent may run this, too", draft.path),
-    };
-    format!("plan {} is approved and written to {}{}{load}", short_of(draft), draft.path, kept.unwrap_or_default())
+    format!("plan {} is approved and written to {}{}", short_of(draft), draft.path, kept.unwrap_or_default())
 }
 
 /// The text of a draft that a human reads before approving it.

@@ -24,6 +24,18 @@ fn a_key_is_set_for_this_repository_alone_and_everything_else_stays() {
 }
 
 #[test]
+fn before_init_the_defaults_and_the_users_own_settings_are_shown() {
+    let sandbox = Sandbox::bare();
+    let own = sandbox.home().join(".config/steadfast");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("steadfast.toml"), "[stop]\nmax_idle = 7\n").unwrap();
+    let shown = sandbox.ok(&["config", "show"]);
+    let source = |key: &str| shown.lines().find(|line| line.starts_with(key)).unwrap().split_whitespace().next_back();
+    assert_eq!((source("stop.max_idle "), source("stop.max_cycles ")), (Some("user"), Some("default")), "{shown}");
+    assert!(!sandbox.place().state.exists());
+}
+
+#[test]
 fn an_unknown_key_is_answered_with_those_near_it() {
     let sandbox = Sandbox::new();
     let (code, said) = sandbox.fails(&["config", "set", "stop.maxidle", "5"]);

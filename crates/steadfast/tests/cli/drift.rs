@@ -35,10 +35,19 @@ impl Sandbox {
         fs::write(path, "text\n").unwrap();
     }
 
-    /// A script that nobody reads writes a file; what the agent hears of it.
+    /// A script that nobody reads writes a file; what the agent hears of it. On a busy machine git may take longer than the
+    /// hook waits for it, and then the script runs again.
     fn generate(&self, id: &str, path: &str) -> String {
-        self.put(path);
-        self.tool(id, "Bash", &json!({"command": "python3 gen.py"}))
+        let mut attempt = 0;
+        wait_for("an answer of git within the hook's time", || {
+            attempt += 1;
+            self.put(path);
+            let said = self.tool(&format!("{id}-{attempt}"), "Bash", &json!({"command": "python3 gen.py"}));
+            match self.found() {
+                Fact::Unknown(why) if why.starts_with("no answer within") => Err(why),
+                _ => Ok(said),
+            }
+        })
     }
 
     pub(crate) fn commit(&self) {

@@ -6,6 +6,7 @@ mod failing;
 mod links;
 mod loading;
 mod proposing;
+mod starting;
 mod telling;
 mod timing;
 

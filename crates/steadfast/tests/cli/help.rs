@@ -130,6 +130,8 @@ fn the_help_begins_with_the_commands_of_daily_use() {
       -h, --help     Print help
       -V, --version  Print version
 
+    With every command: `--color auto|always|never`, and `--utc` for times in UTC.
+
     Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human,
     64 invalid usage.
     ");
@@ -157,4 +159,13 @@ fn help_of_a_command_is_its_help() {
         assert_eq!(sandbox.ok(&asked), help(&sandbox, words));
     }
     assert_eq!(sandbox.fails(&["help", "fly"]).0, 64);
+}
+
+#[test]
+fn the_help_of_help_is_the_help() {
+    let sandbox = Sandbox::bare();
+    let help = sandbox.ok(&["--help"]);
+    for flag in ["--help", "-h"] {
+        assert_eq!(sandbox.ok(&["help", flag]), help);
+    }
 }

@@ -45,7 +45,7 @@ fn every_verdict_is_a_line_the_newest_last() {
     s-1 - Stop completion enforce continue
     ");
     let last = said.lines().last().unwrap();
-    assert!(last.starts_with("just now") || last.contains(" s ago"), "{last}");
+    assert!(last.starts_with("20") && last.as_bytes()[10] == b' ' && last.as_bytes()[13] == b':', "{last}");
     assert!(last.ends_with("  1 of 1 tasks is open: 1 Write the parser. Next is 1. `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside. (refusal 1 of 50)"), "{last}");
 }
 
@@ -91,7 +91,8 @@ fn what_hooks_could_not_do_stands_in_between() {
     log_line(&sandbox.place(), Millis(now.0 - 3_600_000), "cannot drain the journal: \u{1b}[2Jlocked");
     assert!(!sandbox.ok(&["log"]).contains("problem"));
     let said = sandbox.ok(&["log", "--problems"]);
-    assert_eq!(said.lines().next().unwrap(), "1 h ago   problem: cannot drain the journal:  [2Jlocked");
+    let first = said.lines().next().unwrap();
+    assert!(first.contains("  problem   cannot drain the journal:  [2Jlocked"), "{first}");
     assert_eq!(said.lines().count(), 4);
     assert!(!sandbox.ok(&["log", "--problems", "--since", "30m"]).contains("problem"));
     assert_eq!(sandbox.ok(&["log", "--problems", "--limit", "3"]), sandbox.ok(&["log"]));
@@ -184,7 +185,7 @@ fn following_shows_what_was_and_each_new_line_once() {
     let following = Following::start(&sandbox, &["--limit", "1", "--problems"]);
     let first = following.next();
     assert!(first.contains("Stop") && first.contains("(refusal 1 of 50)"), "{first}");
-    assert_eq!(&first[10..11], "T", "its time is exact: {first}");
+    assert_eq!(&first[13..14], ":", "its time is exact: {first}");
 
     assert!(sandbox.stop_is_refused("s-1"));
     let second = following.next();
@@ -195,11 +196,12 @@ fn following_shows_what_was_and_each_new_line_once() {
     let third = following.next();
     assert!(third.contains("  s-2"), "a session that is new: {third}");
     log_line(&sandbox.place(), Millis(0), "something");
-    assert_eq!(following.next(), "1970-01-01T00:00:00Z  problem: something");
+    let problem = following.next();
+    assert!(problem.starts_with("1970-01-01 00:00:00  -") && problem.ends_with("problem   something"), "{problem}");
     // What came twice would come before these.
     for second in 1..=2 {
         log_line(&sandbox.place(), Millis(1_000 * second), "more");
-        assert_eq!(following.next(), format!("1970-01-01T00:00:0{second}Z  problem: more"));
+        assert!(following.next().starts_with(&format!("1970-01-01 00:00:0{second}  -")));
     }
     assert_eq!(following.lines.try_iter().collect::<Vec<_>>(), [""; 0], "nothing twice");
 }

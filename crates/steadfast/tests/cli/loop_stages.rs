@@ -82,7 +82,7 @@ fn a_clear_sentence_begins_a_loop_and_says_what_earned_each_point() {
       2  constraints  forbids something: "Do not push to main."
       2  success      is an example with its result: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  done         says when it is finished: "Done when `make check` exits 0."
-    spec score 10 of 10, fit 65 of 75
+    spec score 10 of 10, fit to run alone 65 of 75
     tool: runs without a pause
     has to pass at the end: `make check`
     limits: 0 of 25 iterations; $0 of $25

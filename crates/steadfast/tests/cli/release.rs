@@ -76,18 +76,28 @@ fn a_binary_that_is_not_built_from_a_commit_says_so() {
     assert_eq!(script.commit(), format!("{clean}, dirty"));
 }
 
+/// What the script of a shell offers for the last of these words.
+fn offered(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
+    let mut command = sandbox.command();
+    let index = (words.len() - 1).to_string();
+    command.args(["--"]).args(words).env("STEADFAST_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", index);
+    let output = command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_IFS", "\n").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn every_shell_gets_completions_without_what_is_hidden() {
     let sandbox = Sandbox::bare();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.ok(&["completions", shell]);
+        assert!(script.contains("STEADFAST_COMPLETE") && script.contains("steadfast"), "{shell}: {script}");
+        let words = offered(&sandbox, shell, &["steadfast", ""]);
+        let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).collect();
         for command in ["init", "uninstall", "config", "clean", "completions"] {
-            assert!(script.contains(command), "{shell}: {command}");
+            assert!(words.contains(&command), "{shell}: {command}: {words:?}");
         }
-        // `demo --host sim` is no command.
-        let plain = script.lines().filter(|line| !line.contains("Host of the agent"));
-        let hidden = plain.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).any(|word| word == "sim");
-        assert!(!hidden, "{shell} offers what is hidden");
+        assert!(!words.contains(&"sim") && !words.contains(&"supervise"), "{shell} offers what is hidden: {words:?}");
     }
 }
 
@@ -97,11 +107,52 @@ fn the_bash_script_completes_a_command() {
     let script = sandbox.home().join("steadfast.bash");
     std::fs::write(&script, sandbox.ok(&["completions", "bash"])).unwrap();
     let ask = format!(
-        "source '{}'; COMP_WORDS=(steadfast con); COMP_CWORD=1; _steadfast steadfast con steadfast; echo \"${{COMPREPLY[@]}}\"",
+        "source '{}'; COMP_WORDS=(steadfast con); COMP_CWORD=1; COMP_TYPE=9; _clap_complete_steadfast steadfast con steadfast; \
+         echo \"${{COMPREPLY[@]}}\"",
         script.display()
     );
-    let output = std::process::Command::new("bash").args(["--norc", "-c", &ask]).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "config\n", "{}", String::from_utf8_lossy(&output.stderr));
+    let mut bash = sandbox.command_of(std::path::Path::new("/bin/bash"));
+    let output = bash.args(["--norc", "-c", &ask]).output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap().trim(),
+        "config",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn ids_of_tasks_plans_and_sessions_are_completed() {
+    let sandbox = Sandbox::new();
+    for title in ["First", "Second \u{1b}[2J"] {
+        sandbox.ok(&["task", "add", title]);
+    }
+    sandbox.ok(&["task", "done", "1", "--force"]);
+    sandbox.hook("SessionStart", "s-one", serde_json::json!({"source": "startup"}));
+    sandbox.ok(&["status"]);
+    let lines = |words: &[&str]| -> Vec<String> {
+        offered(&sandbox, "bash", words).lines().map(str::to_owned).filter(|word| !word.starts_with('-')).collect()
+    };
+    assert_eq!(lines(&["steadfast", "task", "done", ""]), ["2"], "a done task is not done again");
+    assert_eq!(lines(&["steadfast", "task", "show", ""]), ["1", "2"]);
+    assert_eq!(lines(&["steadfast", "log", "--session", "s-"]), ["s-one"]);
+    assert!(!offered(&sandbox, "fish", &["steadfast", "task", "show", ""]).contains('\u{1b}'));
+}
+
+#[test]
+fn completing_without_a_repository_or_with_a_damaged_ledger_says_nothing() {
+    let bare = Sandbox::bare();
+    assert_eq!(
+        offered(&bare, "bash", &["steadfast", "task", "show", ""]).lines().find(|word| !word.starts_with('-')),
+        None
+    );
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.place().state.join("state.db"), "no database").unwrap();
+    assert_eq!(
+        offered(&sandbox, "bash", &["steadfast", "task", "show", ""]).lines().find(|word| !word.starts_with('-')),
+        None
+    );
+    assert_eq!(offered(&sandbox, "tcsh", &["steadfast", ""]), "");
 }
 
 #[test]

@@ -101,7 +101,8 @@ impl Sandbox {
     pub(crate) fn command_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         let path = format!("{}:/usr/bin:/bin", self.dir.path().join("bin").display());
-        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).stdin(Stdio::null());
+        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).env("TZ", "UTC");
+        command.stdin(Stdio::null());
         command
     }
 
@@ -163,20 +164,51 @@ impl Sandbox {
     /// The same at a terminal: its exit code and all that is seen there. Nothing is typed before `question` was asked, or
     /// the echo of it could come first.
     pub(crate) fn at_terminal(&self, arguments: &str, question: &str, typed: &str) -> (i32, String) {
+        self.in_dialog(&[], arguments, &[(question, typed)])
+    }
+
+    /// The same with variables, and with several questions.
+    pub(crate) fn in_dialog(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: &str,
+        dialog: &[(&str, &str)],
+    ) -> (i32, String) {
         let call = format!("'{}' {arguments}", self.binary().display());
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
         command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command.envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let (mut seen, mut byte) = (Vec::new(), [0]);
-        while !seen.ends_with(question.as_bytes()) {
-            assert_eq!(output.read(&mut byte).unwrap(), 1, "not asked: {}", String::from_utf8_lossy(&seen));
-            seen.extend(byte);
+        for (question, typed) in dialog {
+            let asked = seen.len();
+            while !seen[asked..].ends_with(question.as_bytes()) {
+                assert_eq!(output.read(&mut byte).unwrap(), 1, "not asked: {}", String::from_utf8_lossy(&seen));
+                seen.extend(byte);
+            }
+            input.write_all(typed.as_bytes()).unwrap();
         }
-        input.write_all(typed.as_bytes()).unwrap();
         output.read_to_end(&mut seen).unwrap();
         (child.wait().unwrap().code().unwrap(), self.without_paths(&seen).replace('\r', ""))
+    }
+
+    /// What a command shows at a terminal of this size, with its escape sequences.
+    pub(crate) fn on_screen(&self, arguments: &str, size: (u16, u16)) -> String {
+        self.paged(arguments, size, "cat")
+    }
+
+    /// The same with a pager.
+    pub(crate) fn paged(&self, arguments: &str, (columns, rows): (u16, u16), pager: &str) -> String {
+        let call = format!("stty cols {columns} rows {rows}; '{}' {arguments}", self.binary().display());
+        let bare = self.command();
+        let mut command = Command::new("script");
+        command.env_clear().envs(bare.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("TERM", "xterm-256color").env("SHELL", "/bin/sh").env("PAGER", pager);
+        command.args(["--quiet", "--return", "--command", &call, "/dev/null"]).current_dir(self.root());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        self.without_paths(&output.stdout).replace('\r', "")
     }
 
     /// What was said, without the paths of this sandbox.

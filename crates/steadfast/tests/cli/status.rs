@@ -74,9 +74,9 @@ fn a_session_at_work_paused_off_and_over() {
     sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
     insta::assert_snapshot!(said(&sandbox), @r"
     /repo on <branch>, 1 file changed
+    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` continues the plan
     0 of 2 tasks done, 2 open, 0 blocked; no session works on them
     in progress: 1 One
-    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` continues the plan
 
     claude s-1  ended (other), <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
@@ -95,9 +95,9 @@ fn a_session_that_was_let_go_with_work_left() {
     }
     insta::assert_snapshot!(said(&sandbox), @r"
     /repo on <branch>, nothing changed
+    needs a human: session s-1 stopped as capped with 1 task open, see `steadfast why`; its next prompt rearms the stop gate
     0 of 1 tasks done, 1 open, 0 blocked; session s-1 works on them
     in progress: 1 One
-    needs a human: session s-1 stopped as capped with 1 task open, see `steadfast why`; its next prompt rearms the stop gate
 
     claude s-1  stopped, capped, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
@@ -116,9 +116,6 @@ fn much_that_waits_for_a_human() {
     }
     insta::assert_snapshot!(said(&sandbox), @r"
     /repo on <branch>, 1 file changed
-    1 of 9 tasks done, 0 open, 8 blocked; no session works on them
-    done: 1 executed
-    stale (files changed after they were done): 1
     needs a human: task 2 is blocked: the key is missing
     needs a human: task 3 is blocked: the key is missing
     needs a human: task 4 is blocked: the key is missing
@@ -126,6 +123,9 @@ fn much_that_waits_for_a_human() {
     needs a human: task 6 is blocked: the key is missing
     needs a human: task 7 is blocked: the key is missing
     needs a human: 2 more, see `steadfast task list`
+    1 of 9 tasks done, 0 open, 8 blocked; no session works on them
+    done: 1 executed
+    stale (files changed after they were done): 1
 
     No sessions yet. Restart a running session to load the hooks; in Codex, trust them when asked.
     ");

@@ -37,8 +37,8 @@ fn without_times(said: &str) -> String {
             line = line.replace(&format!("{seconds} s ago"), "[ago]");
         }
         line = line.replace("just now", "[ago]").replace("Just now", "[ago]");
-        match line.find("Z, line ") {
-            Some(end) if line.starts_with("Event") => format!("{}[time]{}", &line[..end - 19], &line[end + 1..]),
+        match line.find(" UTC, line ") {
+            Some(end) if line.starts_with("Event") => format!("{}[time]{}", &line[..end - 5], &line[end + 4..]),
             _ => line,
         }
     });
@@ -202,7 +202,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
       2 Write its tests
 
     The human was told:
-      steadfast lets this session stop as capped, not complete: 2 of 2 tasks are open, after 3 refusals in a row without a tool call. `steadfast task list` shows them; the next prompt arms the stop gate again.
+      Steadfast let this session stop as capped, not complete: 2 of 2 tasks are open, after 3 refusals in a row without a tool call. `steadfast task list` shows them; the next prompt arms the stop gate again.
 
     Since then:
       nothing yet
@@ -233,7 +233,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
       1 of 2 tasks done, 0 open, 1 blocked
 
     The human was told:
-      steadfast lets this session stop as all blocked: 1 of 2 tasks is blocked, 1 done. `steadfast task list` shows why.
+      Steadfast let this session stop as all blocked: 1 of 2 tasks is blocked, 1 done. `steadfast task list` shows why.
 
     Since then:
       nothing yet
@@ -272,7 +272,7 @@ fn tasks_that_could_not_be_read_are_explained_also_while_they_cannot() {
       unknown: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     The human was told:
-      steadfast could not read the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
+      Steadfast could not read the tasks: the ledger `/repo/.git/steadfast/state.db` is damaged
 
     Since then:
       nothing yet

@@ -147,9 +147,9 @@ fn an_agent_that_hides_its_environment_is_known_by_the_claim_of_its_call() {
     let command = "env -i HOME=$HOME steadfast uninstall --purge";
     let call = serde_json::json!({"tool_name": "Bash", "tool_use_id": "call-1", "tool_input": {"command": command}});
     sandbox.hook("PreToolUse", "s-1", call.clone());
-    assert_eq!(sandbox.fails(&["uninstall", "--purge"]).0, 2);
+    assert_eq!(sandbox.fails(&["uninstall", "--purge", "--yes"]).0, 2);
     sandbox.hook("PostToolUse", "s-1", call);
-    sandbox.ok(&["uninstall", "--purge"]);
+    sandbox.ok(&["uninstall", "--purge", "--yes"]);
 }
 
 #[test]
@@ -158,8 +158,9 @@ fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
         let sandbox = Sandbox::bare();
         fs::write(sandbox.root().join("steadfast.toml"), format!("[stop]\nmax_idle = {max_idle}\n")).unwrap();
         let output = sandbox.run(&["init", "--host", "claude", "--yes"]);
-        let (said, shown) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
-        assert_eq!(shown.contains("\"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"9\""), raised, "{shown}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let written = fs::read_to_string(sandbox.root().join(".claude/settings.local.json")).unwrap();
+        assert_eq!(written.contains("\"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"9\""), raised, "{written}");
         assert_eq!(said.contains("for other Stop hooks"), raised, "{said}");
     }
 }
@@ -187,7 +188,7 @@ fn uninstall_keeps_tasks_and_init_brings_them_back() {
     assert!(!sandbox.stop_is_refused("s-1"), "hooks that are still called do nothing");
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
     assert!(sandbox.ok(&["task", "list"]).contains("One"));
-    sandbox.ok(&["uninstall", "--purge"]);
+    sandbox.ok(&["uninstall", "--purge", "--yes"]);
     assert!(!sandbox.place().state.with_extension("kept").exists());
 }
 

@@ -13,7 +13,7 @@ use crate::process::{cargo, root, run, target, triple};
 const OLDER: &str = "b9a892ffcfd0eaf9e2a98e82cb9679700d66042c";
 
 const STATE: &str = "crates/steadfast-model/src/state.rs";
-const MIGRATIONS: &str = "crates/steadfast-store/src/ledger/migration.rs";
+const MIGRATIONS: &str = "crates/steadfast-store/src/ledger/database/migration.rs";
 
 pub(super) struct Versions {
     /// `None`: this clone does not have its commit, and a skip was recorded.

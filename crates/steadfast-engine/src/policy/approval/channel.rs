@@ -7,13 +7,21 @@
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
 use steadfast_model::{
-    Action, Change, Channel, DialogAnswer, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult,
-    Trigger, Verdict,
+    Action, BindingChange, Change, Channel, DialogAnswer, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall,
+    ToolResult, Trigger, Verdict,
 };
 
 use super::super::Judgement;
 use super::nearly::{Nearly, nearly};
 use super::{Closed, text};
+
+/// The human's wish after the approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Wait,
+    /// This session works on the plan.
+    Start,
+}
 
 impl Closed<'_> {
     /// Judges a prompt of the human.
@@ -55,7 +63,7 @@ impl Closed<'_> {
             let told = Verdict::Context(text::REJECTED.to_owned());
             return Judgement { note: Some(text::REJECTED.to_owned()), ..self.open(Opening::Rejected, told) };
         }
-        self.approve(draft, Channel::Prompt)
+        self.approve(draft, Channel::Prompt, Then::Wait)
     }
 
     /// Judges a prompt that approves nothing but may have been meant to.
@@ -114,7 +122,8 @@ impl Closed<'_> {
             && self.gate.draft.is_none()
             && !self.event.planning;
         if left_by_hand {
-            return self.open(Opening::Unlocked, Verdict::Pass);
+            let line = Some(text::OPEN_LINE.to_owned());
+            return Judgement { line, ..self.open(Opening::Unlocked, Verdict::Pass) };
         }
         self.between_calls()
     }
@@ -149,10 +158,13 @@ impl Closed<'_> {
             && *hash == draft.hash;
         let question = text::question(draft);
         let answer = result.answers.iter().find(|answer| ours && answer.question == question.text)?;
-        Some(if answer.label == text::approve_label(draft) {
-            self.approve(draft, Channel::Question)
+        Some(if answer.label == text::START_LABEL && draft.tasks > 0 {
+            self.approve(draft, Channel::Question, Then::Start)
+        } else if answer.label == text::approve_label(draft) {
+            self.approve(draft, Channel::Question, Then::Wait)
         } else if answer.label == text::REJECT_LABEL {
-            self.open(Opening::Rejected, Verdict::Context(text::REJECTED.to_owned()))
+            let line = Some(text::REJECTED_LINE.to_owned());
+            Judgement { line, ..self.open(Opening::Rejected, Verdict::Context(text::REJECTED.to_owned())) }
         } else {
             Judgement::of(Verdict::Context(text::NOT_YET.to_owned()))
         })
@@ -188,7 +200,8 @@ impl Closed<'_> {
             // The host showed a plan that Steadfast did not see: the gate that plan mode closed opens, and nothing is
             // approved.
             let opens = self.gate.trigger == Trigger::PlanMode;
-            return opens.then(|| self.open(Opening::Unlocked, Verdict::Pass));
+            let line = Some(text::OPEN_LINE.to_owned());
+            return opens.then(|| Judgement { line, ..self.open(Opening::Unlocked, Verdict::Pass) });
         };
         if draft.call.is_none() || draft.call != result.call.id {
             return None;
@@ -196,15 +209,22 @@ impl Closed<'_> {
         if self.state.rules.approval.profile == Profile::Hardened {
             return Some(Judgement::of(Verdict::Context(text::NOT_YET.to_owned())));
         }
-        Some(self.approve(draft, Channel::PlanMode))
+        Some(self.approve(draft, Channel::PlanMode, Then::Wait))
     }
 
-    fn approve(&self, draft: &DraftLine, channel: Channel) -> Judgement {
-        let hash = draft.hash.clone();
+    /// Approves the draft. The effect also loads it, and reports the result in the answer.
+    fn approve(&self, draft: &DraftLine, channel: Channel, then: Then) -> Judgement {
+        let (hash, start) = (draft.hash.clone(), then == Then::Start);
+        let mut changes = vec![Change::GateOpened(Opening::Approved { hash: hash.clone(), channel })];
+        if start && !self.state.binding.ordered {
+            // If the plan cannot be loaded now, the session is bound when it is.
+            changes.push(Change::Binding(BindingChange::Ordered));
+        }
         Judgement {
-            verdict: Verdict::Context(text::approved(draft)),
-            changes: vec![Change::GateOpened(Opening::Approved { hash: hash.clone(), channel })],
-            effects: vec![Effect::Approve { scope: self.gate.scope.clone(), hash, channel }],
+            verdict: Verdict::Context(text::approved(draft, start)),
+            changes,
+            effects: vec![Effect::Approve { scope: self.gate.scope.clone(), hash, channel, start }],
+            line: Some(text::approved_line(draft)),
             ..Judgement::default()
         }
     }

@@ -196,7 +196,7 @@ pub(super) enum Writer {
 
 /// Adds the judgement of the seal to the judgement of the call. It never weakens a refusal.
 fn join(judgement: &mut Judgement, seen: Judgement) {
-    let Judgement { verdict, changes, effects, aside: _, note } = seen;
+    let Judgement { verdict, changes, effects, note, .. } = seen;
     match (&mut judgement.note, note) {
         (Some(present), Some(more)) => {
             present.push(' ');

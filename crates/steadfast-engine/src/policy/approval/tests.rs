@@ -8,6 +8,7 @@ use super::*;
 use crate::{PolicyDecision, decide};
 
 mod channels;
+mod human_lines;
 mod links;
 mod planners;
 mod seals;
@@ -75,7 +76,7 @@ fn fresh() -> State {
 /// A session that knows of its gate.
 fn gated() -> State {
     let mut state = fresh();
-    state.gate = Some(GateState::of(&gate()));
+    state.gate = Some(GateState { told: Some(HASH.into()), ..GateState::of(&gate()) });
     state
 }
 

@@ -1,6 +1,7 @@
 //! Texts about a plan that is not approved: facts, no orders.
 
 use steadfast_model::{DraftLine, Gate, Question, SealBreak};
+use steadfast_text::count;
 
 use super::seal::Writer;
 
@@ -43,6 +44,30 @@ pub(super) fn waits(gate: &Gate) -> String {
     )
 }
 
+/// For the human: the gate has closed, or a draft waits at it.
+pub(super) fn closed_line(gate: &Gate) -> String {
+    let Some(draft) = &gate.draft else {
+        return format!(
+            "Steadfast: the plan gate is closed. {} cannot be written until you approve a plan",
+            list(&gate.protected)
+        );
+    };
+    let tasks = if draft.tasks == 0 { String::new() } else { format!(" ({})", count(draft.tasks, "task")) };
+    format!(
+        "Steadfast: plan {short} waits for your approval: {}{tasks}. To approve it, type: approve plan {short}",
+        draft.title,
+        short = draft.short()
+    )
+}
+
+/// For the human. What became of the plan follows when it is loaded.
+pub(super) fn approved_line(draft: &DraftLine) -> String {
+    format!("Steadfast: plan {} is approved, and the plan gate is open.", draft.short())
+}
+
+pub(super) const REJECTED_LINE: &str = "Steadfast: the plan is rejected, and the plan gate is open.";
+pub(super) const OPEN_LINE: &str = "Steadfast: the plan gate is open.";
+
 pub(super) fn planner(scratch: &str) -> String {
     format!(
         "This agent is a planner: it may read, and write only {scratch}. `steadfast plan propose FILE` keeps its draft \
@@ -76,14 +101,9 @@ pub(super) fn planner_refused(target: &str, scratch: &str) -> String {
     format!("A planner may read, and write only {scratch}: {target} is not written.")
 }
 
-pub(super) fn approved(draft: &DraftLine) -> String {
-    format!(
-        "The human approved plan {} ({}). It is written to `{}`. `steadfast plan load {}` loads it.",
-        draft.short(),
-        draft.title,
-        draft.path,
-        draft.path
-    )
+pub(super) fn approved(draft: &DraftLine, start: bool) -> String {
+    let start = if start { " and asked to start" } else { "" };
+    format!("The human approved plan {} ({}){start}. It is written to `{}`.", draft.short(), draft.title, draft.path)
 }
 
 pub(super) const REJECTED: &str = "The human rejected the plan. The plan gate is open, and nothing is approved.";
@@ -105,13 +125,27 @@ pub(super) fn question(draft: &DraftLine) -> Question {
             draft.title,
             draft.path
         ),
-        options: vec![
-            (approve_label(draft), "Steadfast writes this plan, and it may be built.".to_owned()),
-            (CHANGE_LABEL.to_owned(), "The gate stays closed; say what should change.".to_owned()),
-            (REJECT_LABEL.to_owned(), "The draft is dropped, and the gate opens.".to_owned()),
-        ],
+        options: options(draft),
+        draft: draft.hash.clone(),
+        preview: None,
     }
 }
+
+/// A text without tasks can be approved, and there is nothing to start.
+fn options(draft: &DraftLine) -> Vec<(String, String)> {
+    let has_tasks = draft.tasks > 0;
+    let start = (START_LABEL.to_owned(), "Writes and loads this plan, and this session works on it now.".to_owned());
+    let approves = if has_tasks { "Writes and loads this plan. Nothing starts yet." } else { "Writes this plan." };
+    let others = [
+        (approve_label(draft), approves),
+        (CHANGE_LABEL.to_owned(), "The gate stays closed; say what should change."),
+        (REJECT_LABEL.to_owned(), "The draft is dropped, and the gate opens."),
+    ];
+    let others = others.map(|(label, meaning)| (label, meaning.to_owned()));
+    has_tasks.then_some(start).into_iter().chain(others).collect()
+}
+
+pub(super) const START_LABEL: &str = "Approve and start";
 
 pub(super) fn approve_label(draft: &DraftLine) -> String {
     format!("Approve plan {}", draft.short())

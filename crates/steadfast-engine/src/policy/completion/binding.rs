@@ -68,7 +68,7 @@ fn ordered(state: &State, event: &Event, plan: &PlanView, leased: &[Leased]) -> 
         bind(state, event, plan)
     };
     if !state.binding.told {
-        judgement.note = Some(text::bound_note(plan));
+        judgement.line = Some(text::bound_note(plan));
         judgement.changes.push(Change::Binding(BindingChange::Told));
     }
     judgement

@@ -13,7 +13,7 @@ pub(super) const CONTEXT: usize = 400;
 pub(super) const SUBAGENT: usize = 160;
 
 /// For the session that works on the plan: how the work goes, and its state.
-pub(super) fn for_session(plan: &PlanView, rules: &StopRules, host: Host) -> String {
+pub fn for_session(plan: &PlanView, rules: &StopRules, host: Host) -> String {
     if plan.brief.spec.is_none() {
         return text::owned(plan);
     }

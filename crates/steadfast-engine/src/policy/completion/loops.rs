@@ -90,8 +90,13 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
         return released(Release::Capped, Verdict::Note(note));
     }
     let promised = said == Some(Promise::Completion);
-    let reason = text::refusal(&text::loop_unfinished(looped, promised), state.stop.refused + 1, gate.limit());
-    Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
+    Judgement {
+        verdict: Verdict::Continue { reason: text::loop_unfinished(looped, promised) },
+        changes: vec![Change::StopRefused],
+        line: Some(text::loop_not_done(looped)),
+        count: Some((state.stop.refused + 1, gate.limit())),
+        ..Judgement::default()
+    }
 }
 
 /// Returns the reason why it waits for a human.
@@ -190,8 +195,8 @@ pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgeme
     match order {
         Some(LoopOrder::GoOn) if !bound => {
             told.effects.push(binding(event, looped));
-            if told.note.is_none() {
-                told.note = Some(text::loop_bound_note(looped));
+            if told.line.is_none() {
+                told.line = Some(text::loop_bound_note(looped));
             }
         }
         Some(LoopOrder::GoOn | LoopOrder::Leave) | None => {}

@@ -35,6 +35,11 @@ pub(super) fn promised(message: &str, rules: &StopRules, own: Option<&str>) -> O
     })
 }
 
+/// Returns the text of the last promise of a message, as the agent wrote it.
+pub(super) fn written(message: &str) -> Option<&str> {
+    text_of(message).map(|text| &message[text])
+}
+
 /// Returns true if the message says that the agent waits, with or without the tag.
 pub(super) fn says_that_it_waits(message: &str) -> bool {
     match text_of(message) {

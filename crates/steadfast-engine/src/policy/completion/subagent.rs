@@ -42,10 +42,10 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if held.refused >= rules.max_idle || state.stop.refused >= limit {
         return gone(plan, &tasks);
     }
-    let reason = text::refusal(&text::subagent_task_open(first, Ways::of(state, event)), state.stop.refused + 1, limit);
     Judgement {
-        verdict: Verdict::Continue { reason },
+        verdict: Verdict::Continue { reason: text::subagent_task_open(first, Ways::of(state, event)) },
         changes: vec![Change::SubagentRefused(agent.id.clone())],
+        count: Some((state.stop.refused + 1, limit)),
         ..Judgement::default()
     }
 }

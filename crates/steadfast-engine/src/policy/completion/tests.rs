@@ -9,6 +9,7 @@ use crate::{PolicyDecision, decide};
 mod binding;
 mod briefing;
 mod exits;
+mod human_lines;
 mod loops;
 mod promises;
 mod subagents;
@@ -92,7 +93,7 @@ fn stopping_with_open_tasks_is_refused_with_the_facts() {
         Verdict::Continue {
             reason:
                 "2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. `steadfast task done 1` closes \
-                     it, `steadfast task block 1 --why REASON` sets it aside. (refusal 1 of 50)"
+                     it, `steadfast task block 1 --why REASON` sets it aside."
                     .into()
         }
     );
@@ -206,9 +207,9 @@ fn the_way_to_the_user_is_named_where_there_is_one() {
         let state = State { attended, ..fresh() };
         verdict(&state, &Event { host, ..stopping() }, &knowing(plan(Some(ME), 2, 0, 0))).text().to_owned()
     };
-    assert!(said(Host::Claude, true).contains(" sets it aside, `AskUserQuestion` asks the user. (refusal 1 of 50)"));
+    assert!(said(Host::Claude, true).contains(" sets it aside, the question dialog asks the user."));
     for (host, attended) in [(Host::Claude, false), (Host::Codex, true), (Host::Sim, true)] {
-        assert!(!said(host, attended).contains("AskUserQuestion"), "{host}");
+        assert!(!said(host, attended).contains("dialog"), "{host}");
     }
 }
 
@@ -222,7 +223,7 @@ fn a_plan_of_another_session_or_of_nobody_does_not_hold() {
 #[test]
 fn an_unreadable_ledger_lets_go_and_says_so() {
     let facts = Facts { plan: Fact::Unknown("the database is locked".into()), ..Facts::default() };
-    let expected = Verdict::Note("steadfast could not read the tasks: the database is locked".into());
+    let expected = Verdict::Note("Steadfast could not read the tasks: the database is locked".into());
     assert_eq!(verdict(&fresh(), &stopping(), &facts), expected);
 }
 
@@ -366,7 +367,8 @@ fn the_same_stop_through_two_wirings_is_one_refusal() {
     let here = stopping();
     let there = Event { via: Via::User, ..stopping() };
     let first = go(&mut state, &here, &facts).answer;
-    assert_eq!(go(&mut state, &there, &facts).answer, first);
+    assert!(first.note.is_some());
+    assert_eq!(go(&mut state, &there, &facts).answer, first.repeated(), "the human reads it once");
     assert_eq!((state.stop.refused, state.stop.idle), (1, 1));
     go(&mut state, &here, &facts);
     assert_eq!(state.stop.refused, 2, "the next stop through the first wiring is a new one");

@@ -3,7 +3,10 @@
 use steadfast_model::{
     Event, Host, Leased, LoopView, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines,
 };
-use steadfast_text::truncate;
+use steadfast_text::{count, one_line, truncate};
+
+/// The longest promise that is repeated, in characters.
+const PROMISE: usize = 60;
 
 /// The ways in which this session can continue.
 #[derive(Clone, Copy)]
@@ -21,9 +24,9 @@ impl Ways {
     fn commands(self, task: &TaskLine, checked: bool) -> String {
         let id = &task.id;
         let closes = if checked { "closes it when its check passes" } else { "closes it" };
-        // Only Claude Code has that tool, and only in a session with a human.
+        // Only Claude Code has that dialog, and only in a session with a human, who reads this text, too.
         let asks = match self.host {
-            Host::Claude if self.attended => ", `AskUserQuestion` asks the user",
+            Host::Claude if self.attended => ", the question dialog asks the user",
             Host::Claude | Host::Codex | Host::Sim => "",
         };
         // In Codex's sandbox the shell cannot write the ledger; the MCP server can.
@@ -50,8 +53,54 @@ pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
 }
 
 /// For a promise of completion with open tasks.
-pub(super) fn false_promise(plan: &PlanView, ways: Ways) -> String {
-    format!("You promised completion, but {}", open(plan, ways))
+pub(super) fn false_promise(plan: &PlanView, ways: Ways, wrote: &str) -> String {
+    format!("You wrote `<promise>{}</promise>`, but {}", truncate(&one_line(wrote), PROMISE), open(plan, ways))
+}
+
+/// For the human: why the session goes on.
+pub(super) fn not_done(plan: &PlanView, promised: bool) -> String {
+    let (open, all) = (plan.counts.open(), plan.counts.all());
+    let tasks = if all == 1 { "task" } else { "tasks" };
+    let what = if promised { "the agent promised completion, but" } else { "not done yet." };
+    format!("Steadfast: {what} {open} of {all} {tasks} open{}", next(plan))
+}
+
+/// For the human, where the open tasks are not what holds the session.
+pub(super) fn not_done_because(why: &str) -> String {
+    format!("Steadfast: not done yet. {}", why.split_inclusive(". ").next().unwrap_or(why).trim_end())
+}
+
+/// `, next: 2 Test the rotation`
+fn next(plan: &PlanView) -> String {
+    let Some(task) = plan.open.first() else { return String::new() };
+    let mut text = String::from(", next: ");
+    title(&mut text, task);
+    text
+}
+
+/// For the human, at the first refusal of a session.
+pub(super) fn with_release(line: &str) -> String {
+    format!("{}. `steadfast plan release` lets it stop.", line.trim_end_matches('.'))
+}
+
+/// For the human, at the start of a session: tasks that it may take.
+pub(super) fn waiting_tasks(plan: &PlanView) -> String {
+    let tasks = count(plan.counts.open(), "open task");
+    let wait = if plan.counts.open() == 1 { "waits" } else { "wait" };
+    format!("Steadfast: {tasks} {wait} here{}. To start, say: do the tasks", next(plan))
+}
+
+/// For the human, at the start of a session that works on them.
+pub(super) fn continued_tasks(plan: &PlanView) -> String {
+    format!("Steadfast: this session works on {}{}", count(plan.counts.open(), "open task"), next(plan))
+}
+
+/// For the human, at the start of a session with a plan that is not approved.
+pub(super) fn unapproved_tasks(plan: &PlanView) -> String {
+    format!(
+        "Steadfast: {} of a plan that is not approved; `steadfast plan status` shows it",
+        count(plan.counts.open(), "open task")
+    )
 }
 
 /// For an agent that asked for the human while other tasks are open.
@@ -83,14 +132,14 @@ fn stale_tasks(stale: &TaskLines) -> String {
 
 pub(super) fn stale_note(stale: &TaskLines) -> String {
     format!(
-        "steadfast lets this session stop as unverified, not complete: {}. `steadfast task check` runs the checks again.",
+        "Steadfast let this session stop as unverified, not complete: {}. `steadfast task check` runs the checks again.",
         stale_tasks(stale)
     )
 }
 
 pub(super) fn unverified_note(why: &str) -> String {
     format!(
-        "steadfast lets this session stop as unverified: it could not compare the files of the done tasks in time \
+        "Steadfast let this session stop as unverified: it could not compare the files of the done tasks in time \
          ({why}). `steadfast task check` runs the checks of stale tasks."
     )
 }
@@ -98,13 +147,13 @@ pub(super) fn unverified_note(why: &str) -> String {
 pub(super) fn unmerged_note(on: &OnBranch) -> String {
     let OnBranch { branch, tasks } = on;
     let are = if *tasks == 1 { "1 task is" } else { &format!("{tasks} tasks are") };
-    format!("steadfast lets this session stop as unmerged: {are} done on {branch}, which is not merged here.")
+    format!("Steadfast let this session stop as unmerged: {are} done on {branch}, which is not merged here.")
 }
 
 pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
     let are = if claimed.all == 1 { "1 task was" } else { &format!("{} tasks were", claimed.all) };
     format!(
-        "steadfast lets this session stop as needs review: {are} closed on the agent's word alone: {claimed}. \
+        "Steadfast let this session stop as needs review: {are} closed on the agent's word alone: {claimed}. \
          `steadfast task done ID --force` confirms one, `steadfast task start ID` opens it again."
     )
 }
@@ -132,10 +181,15 @@ pub(super) fn loop_unfinished(looped: &LoopView, promised: bool) -> String {
     )
 }
 
+/// For the human.
+pub(super) fn loop_not_done(looped: &LoopView) -> String {
+    format!("Steadfast: not done yet. {}", loop_line(looped))
+}
+
 pub(super) fn loop_capped_note(looped: &LoopView, spent: &str) -> String {
     format!(
-        "steadfast lets this session stop as capped, not complete, after {spent}. {}; next: {}. The next prompt arms \
-         the stop gate again.",
+        "Steadfast stopped insisting after {spent}: {}; next: {}. The session counts as capped, not complete. Your next \
+         message starts over.",
         loop_line(looped),
         looped.next
     )
@@ -144,7 +198,7 @@ pub(super) fn loop_capped_note(looped: &LoopView, spent: &str) -> String {
 pub(super) fn loop_waits_note(looped: &LoopView, why: &str) -> String {
     let stop = if why.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!(
-        "steadfast lets this session stop as needs user: loop {} waits for you in stage {}: {why}{stop} Your next prompt \
+        "Steadfast let this session stop as needs user: loop {} waits for you in stage {}: {why}{stop} Your next prompt \
          here, or `steadfast resume`, continues it.",
         looped.id,
         looped.stage.as_str()
@@ -153,7 +207,7 @@ pub(super) fn loop_waits_note(looped: &LoopView, why: &str) -> String {
 
 pub(super) fn loop_checkpoint_note(looped: &LoopView) -> String {
     format!(
-        "steadfast lets this session stop as checkpoint: its context is full. {}; `steadfast resume` continues in a fresh \
+        "Steadfast let this session stop as checkpoint: its context is full. {}; `steadfast resume` continues in a fresh \
          session.",
         loop_line(looped)
     )
@@ -162,28 +216,24 @@ pub(super) fn loop_checkpoint_note(looped: &LoopView) -> String {
 /// For the human, once.
 pub(super) fn loop_bound_note(looped: &LoopView) -> String {
     format!(
-        "steadfast: this session is bound to loop {} (stage {}) until it is complete. \"stop the loop\" releases it; \
+        "Steadfast: this session is bound to loop {} (stage {}) until it is complete. \"stop the loop\" releases it; \
          `steadfast loop archive` ends the loop.",
         looped.id,
         looped.stage.as_str()
     )
 }
 
-pub(super) fn refusal(text: &str, refusal: u32, limit: u32) -> String {
-    format!("{text} (refusal {refusal} of {limit})")
-}
-
 pub(super) fn capped_note(left: &str, spent: &str) -> String {
     format!(
-        "steadfast lets this session stop as capped, not complete: {left}, after {spent}. `steadfast task list` shows \
-         them; the next prompt arms the stop gate again."
+        "Steadfast stopped insisting after {spent}: {left} (`steadfast task list`). The session counts as capped, not \
+         complete. Your next message starts over."
     )
 }
 
 pub(super) fn all_blocked_note(plan: &PlanView, promised: bool) -> String {
     let claim = if promised { ", not complete as the agent promised" } else { "" };
     format!(
-        "steadfast lets this session stop as all blocked{claim}: {}, {} done. `steadfast task list` shows why.",
+        "Steadfast let this session stop as all blocked{claim}: {}, {} done. `steadfast task list` shows why.",
         left_blocked(plan),
         plan.counts.done
     )
@@ -197,7 +247,7 @@ pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: 
     });
     let stop = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!(
-        "steadfast lets this session stop as needs user: {reason}{stop}{} {}; `steadfast task list` shows them.",
+        "Steadfast let this session stop as needs user: {reason}{stop}{} {}; `steadfast task list` shows them.",
         waits.unwrap_or_default(),
         how_many_open(rest)
     )
@@ -209,7 +259,7 @@ pub(super) fn checkpoint_note(plan: &PlanView) -> String {
         _ => " No task was closed since the last checkpoint: tasks in progress count as stuck.",
     };
     format!(
-        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows the \
+        "Steadfast let this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows the \
          tasks, `steadfast resume` continues in a fresh session.",
         how_many_open(plan)
     )
@@ -228,14 +278,14 @@ pub(super) fn owned(plan: &PlanView) -> String {
 pub(super) fn bound_note(plan: &PlanView) -> String {
     let name = plan.brief.spec.as_deref().unwrap_or(&plan.title);
     format!(
-        "steadfast: this session is bound to {name} and does not stop while its tasks are open. `steadfast plan release` \
+        "Steadfast: this session is bound to {name} and does not stop while its tasks are open. `steadfast plan release` \
          ends that."
     )
 }
 
 pub(super) fn dismissed_note(plan: &PlanView) -> String {
     format!(
-        "steadfast lets this session stop as released by the user, not complete: {}. The next order to work on them binds \
+        "Steadfast let this session stop as released by the user, not complete: {}. The next order to work on them binds \
          it again.",
         how_many_open(plan)
     )
@@ -245,7 +295,7 @@ pub(super) fn elsewhere_note(plan: &PlanView, leased: &[Leased]) -> String {
     let tasks: Vec<String> =
         leased.iter().map(|lease| format!("{} in session {}", lease.task, lease.session)).collect();
     format!(
-        "steadfast lets this session stop as yielded, not complete: {}, and other sessions work on all ready tasks: \
+        "Steadfast let this session stop as yielded, not complete: {}, and other sessions work on all ready tasks: \
          {}.",
         how_many_open(plan),
         tasks.join(", ")

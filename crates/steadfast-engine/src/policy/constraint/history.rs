@@ -4,6 +4,7 @@
 
 use steadfast_model::GitAlias;
 use steadfast_shell::Reading;
+use steadfast_words::WordList;
 
 use super::program::{asks_help, has, operands, starts};
 use super::run::{Run, runs, runs_of};
@@ -225,31 +226,7 @@ pub(super) fn names_branch(rest: &[String], branch: &str) -> bool {
 }
 
 pub(super) fn branches(run: &Run) -> bool {
-    const LOOKS: [&str; 22] = [
-        "-a",
-        "-r",
-        "-v",
-        "-vv",
-        "-l",
-        "--list",
-        "--show-current",
-        "--contains",
-        "--no-contains",
-        "--merged",
-        "--no-merged",
-        "--points-at",
-        "--sort",
-        "--format",
-        "--help",
-        "-h",
-        "--all",
-        // These delete another branch, or set the upstream of this one.
-        "-d",
-        "-D",
-        "--delete",
-        "-u",
-        "--set-upstream-to",
-    ];
+    const LOOKS: WordList = words!("git branch looks");
     const OTHERS: [&[&str]; 8] = [
         &["gh", "pr", "checkout"],
         &["gh", "pr", "co"],
@@ -262,7 +239,7 @@ pub(super) fn branches(run: &Run) -> bool {
     ];
     let Some((verb, rest)) = git(run) else { return any(run, &OTHERS) };
     match verb.as_str() {
-        "branch" => !has(&rest, &LOOKS) && operands(&rest).next().is_some(),
+        "branch" => !has(&rest, LOOKS.0) && operands(&rest).next().is_some(),
         "switch" => !asks_help(&rest),
         "checkout" => {
             let branch = |word: &String| matches!(word.as_str(), "main" | "master" | "develop");
@@ -331,29 +308,11 @@ pub(super) fn merges(run: &Run) -> bool {
 
 /// Returns true for a git command that changes the working tree or the history.
 pub(super) fn changes_checkout(run: &Run) -> bool {
-    const CHANGING: [&str; 17] = [
-        "am",
-        "apply",
-        "checkout",
-        "cherry-pick",
-        "clean",
-        "commit",
-        "merge",
-        "mv",
-        "pull",
-        "rebase",
-        "reset",
-        "restore",
-        "revert",
-        "rm",
-        "switch",
-        "sparse-checkout",
-        "stash",
-    ];
+    const CHANGING: WordList = words!("git changes checkout");
     git(run).is_some_and(|(verb, rest)| {
         let looks = (verb == "stash" && rest.first().is_some_and(|word| word == "list" || word == "show"))
             || has(&rest, &["--help", "-h", "--dry-run", "--check", "--stat"]);
-        CHANGING.contains(&verb.as_str()) && !looks
+        CHANGING.contains(&verb) && !looks
     })
 }
 

@@ -1,5 +1,7 @@
 //! Reads package managers: what a command installs, and the options with values before its verb.
 
+use steadfast_words::WordList;
+
 use super::program::{has, operands};
 use super::run::Run;
 
@@ -86,21 +88,7 @@ pub(super) enum Installs {
 }
 
 /// The names of npm's verb `install`.
-const NPM_INSTALL: [&str; 13] = [
-    "install",
-    "i",
-    "in",
-    "ins",
-    "inst",
-    "insta",
-    "instal",
-    "isnt",
-    "isnta",
-    "isntal",
-    "isntall",
-    "install-test",
-    "it",
-];
+const NPM_INSTALL: WordList = words!("npm install");
 
 /// Verbs that add the packages named after them.
 const ADDS: [(&str, &[&str]); 23] = [
@@ -145,7 +133,7 @@ pub(super) fn installs(run: &Run) -> Option<Installs> {
         return if frozen && !named { Some(Installs::Locked) } else { new(named) };
     }
     match (program, verb) {
-        ("npm", verb) if NPM_INSTALL.contains(&verb) => new(named),
+        ("npm", verb) if NPM_INSTALL.contains(verb) => new(named),
         ("npm", "ci" | "clean-install" | "ic" | "install-clean") => Some(Installs::Locked),
         // `npm pkg set dependencies.x=1`.
         ("npm" | "pnpm" | "yarn" | "bun", "pkg") => {

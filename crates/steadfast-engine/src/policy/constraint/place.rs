@@ -2,6 +2,7 @@
 
 use steadfast_shell::{GuardDecision, Reading, judge};
 use steadfast_text::glob;
+use steadfast_words::WordList;
 
 use super::super::target;
 
@@ -82,34 +83,7 @@ pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
 
 /// Returns true for files that a build, a test run or an installation makes again from the sources.
 pub(super) fn is_derived(path: &str, cwd: &str) -> bool {
-    const ANYWHERE: [&str; 26] = [
-        "node_modules",
-        "__pycache__",
-        ".cache",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".next",
-        ".nuxt",
-        ".svelte-kit",
-        ".angular",
-        ".turbo",
-        ".parcel-cache",
-        ".vite",
-        ".nyc_output",
-        ".eslintcache",
-        ".tox",
-        ".nox",
-        ".venv",
-        "venv",
-        ".gradle",
-        ".terraform",
-        ".dart_tool",
-        "htmlcov",
-        ".coverage",
-        "bower_components",
-        ".DS_Store",
-    ];
+    const ANYWHERE: WordList = words!("derived");
     // Beside the sources these folders are build output; among them they may be sources.
     const BESIDE: [&str; 4] = ["target", "dist", "build", "coverage"];
     let Some(inside) = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')) else { return false };

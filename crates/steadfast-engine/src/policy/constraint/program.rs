@@ -1,5 +1,7 @@
 //! Recognises commands by what they do.
 
+use steadfast_words::WordList;
+
 use super::history::git;
 use super::package::installs;
 use super::release;
@@ -162,23 +164,8 @@ pub(super) fn is_called(run: &Run, name: &str) -> bool {
 
 /// Returns true for parts of a script's name that change its meaning: `test:types` runs no test.
 fn is_beside(part: &str) -> bool {
-    const BESIDE: [&str; 14] = [
-        "types",
-        "type",
-        "typecheck",
-        "type-check",
-        "tsc",
-        "lint",
-        "format",
-        "fmt",
-        "prettier",
-        "build",
-        "clean",
-        "setup",
-        "install",
-        "list",
-    ];
-    BESIDE.contains(&part.split([':', '-']).next().unwrap_or(part)) || BESIDE.contains(&part)
+    const BESIDE: WordList = words!("no test");
+    BESIDE.contains(part.split([':', '-']).next().unwrap_or(part)) || BESIDE.contains(part)
 }
 
 fn make_any(run: &Run) -> bool {

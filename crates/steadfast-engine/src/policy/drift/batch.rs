@@ -5,14 +5,28 @@ use steadfast_model::{Batch, Drift as Memory, DriftChange, Event, Level, Verdict
 
 /// Gives a correction now, or keeps it until the other calls have returned. A subagent's calls are not part of the main
 /// thread's answer.
-pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String) -> (Verdict, Option<DriftChange>) {
+pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String, line: Option<String>) -> Told {
     match &memory.batch {
-        _ if event.agent.is_some() => (Verdict::Context(text), None),
-        Batch::Unreported => (Verdict::Context(text), None),
-        Batch::Waiting { level: graver, .. } if *graver > level => (Verdict::Pass, None),
+        _ if event.agent.is_some() => Told::now(text, line),
+        Batch::Unreported => Told::now(text, line),
+        Batch::Waiting { level: graver, .. } if *graver > level => Told::default(),
         Batch::Reported | Batch::Waiting { .. } => {
-            (Verdict::Pass, Some(DriftChange::Batch(Batch::Waiting { level, text })))
+            Told { change: Some(DriftChange::Batch(Batch::Waiting { level, text, line })), ..Told::default() }
         }
+    }
+}
+
+/// A correction for the agent, with its line for the human.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) verdict: Verdict,
+    pub(super) line: Option<String>,
+    pub(super) change: Option<DriftChange>,
+}
+
+impl Told {
+    fn now(text: String, line: Option<String>) -> Self {
+        Self { verdict: Verdict::Context(text), line, change: None }
     }
 }
 
@@ -22,13 +36,13 @@ pub(super) fn answer_weight(memory: &Memory) -> u8 {
 }
 
 /// Judges the end of a batch of calls.
-pub(super) fn on_end(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
-    let reported = Some(DriftChange::Batch(Batch::Reported));
+pub(super) fn on_end(memory: &Memory, event: &Event) -> Told {
+    let change = Some(DriftChange::Batch(Batch::Reported));
     match &memory.batch {
-        _ if event.agent.is_some() => (Verdict::Pass, None),
-        Batch::Unreported => (Verdict::Pass, reported),
-        Batch::Reported => (Verdict::Pass, None),
-        Batch::Waiting { text, .. } => (Verdict::Context(text.clone()), reported),
+        _ if event.agent.is_some() => Told::default(),
+        Batch::Unreported => Told { change, ..Told::default() },
+        Batch::Reported => Told::default(),
+        Batch::Waiting { text, line, .. } => Told { change, ..Told::now(text.clone(), line.clone()) },
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{PolicyDecision, decide, needs};
 mod batches;
 mod changed;
 mod content;
+mod human_lines;
 
 const ME: &str = "s";
 

@@ -1,6 +1,6 @@
 //! Texts about drift for the agent and its human. The longest is well under 120 tokens.
 
-use steadfast_model::{Course, Drift, Level, Places, State};
+use steadfast_model::{Course, Drift, Level, Places, State, Verbosity};
 
 use crate::drift::{Repeated, Repetition, StepScore, ToolEffects, folder};
 
@@ -40,6 +40,26 @@ pub(super) fn correction(state: &State, scored: &StepScore, level: Level, recove
             let before = if state.drift.corrected { " The previous correction changed nothing." } else { "" };
             format!("Halt: {reasons}.{goal}{before} First action now: {first}.")
         }
+    })
+}
+
+/// For the human: the correction in one line.
+pub(super) fn line(scored: &StepScore, level: Level, verbosity: Verbosity) -> Option<String> {
+    let reasons = match scored.repeated {
+        Some(repeated) if repeated.what == Repetition::ToAndFro => {
+            format!("the same lines were changed back and forth {} times", repeated.times)
+        }
+        Some(repeated) => format!("the same attempt failed {} times", repeated.times),
+        None if verbosity == Verbosity::Detailed => scored.reasons.join("; "),
+        None => scored.reasons.first().cloned().unwrap_or_default(),
+    };
+    Some(match level {
+        Level::None => return None,
+        _ if scored.repeated.is_some() => format!("Steadfast: the agent goes in circles. {}", capital(&reasons)),
+        Level::Nudge => format!("Steadfast: part of the goal? {}", capital(&reasons)),
+        Level::Correct => format!("Steadfast: off course? {}", capital(&reasons)),
+        Level::Intervene => format!("Steadfast: this is not what you asked for. {}", capital(&reasons)),
+        Level::Halt => format!("Steadfast told the agent to halt. {}", capital(&reasons)),
     })
 }
 

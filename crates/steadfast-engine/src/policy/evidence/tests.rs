@@ -145,7 +145,7 @@ fn files_that_cannot_be_read_are_said_once_to_the_human() {
         }))
     };
     let note = |state: &mut State, faults: &[&str]| go(state, &seen(faults)).answer.note;
-    let text = "steadfast could not read all of the host's task list: `2.json`: not a task.";
+    let text = "Steadfast could not read all of the host's task list: `2.json`: not a task.";
     assert_eq!(note(&mut state, &["`2.json`: not a task"]).as_deref(), Some(text));
     assert_eq!(note(&mut state, &["`2.json`: not a task"]), None);
     assert_eq!(note(&mut state, &[]), None);

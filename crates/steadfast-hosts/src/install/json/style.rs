@@ -158,63 +158,38 @@ impl Layout<'_> {
 
     pub(super) fn value(&self, value: &Value) -> String {
         let mut out = String::new();
-        match &self.own_line {
-            Some(indent) => self.write_lines(value, indent, &mut out),
-            None => write_inline(value, self.colon, &mut out),
-        }
+        self.write(value, self.own_line.as_deref(), &mut out);
         out
     }
 
-    /// Writes one member per line; a list of plain values stays on one line.
-    fn write_lines(&self, value: &Value, outer: &str, out: &mut String) {
-        let inner = format!("{outer}{}", self.indent);
-        let mut separator = "";
-        match value {
-            Value::Object(members) if !members.is_empty() => {
-                out.push('{');
-                for (key, value) in members {
-                    out.push_str(&format!("{separator}{}{inner}{}:{}", self.newline, Quoted(key), self.colon));
-                    self.write_lines(value, &inner, out);
-                    separator = ",";
-                }
-                out.push_str(&format!("{}{outer}}}", self.newline));
+    /// Writes one item per line, each with more indentation than `outer`. Without `outer`, all of it is on one line, and
+    /// so is a list of plain values.
+    fn write(&self, value: &Value, outer: Option<&str>, out: &mut String) {
+        let ([open, close], items): (_, Vec<(String, &Value)>) = match value {
+            Value::Text(text) => return out.push_str(&Quoted(text).to_string()),
+            Value::Number(number) => return out.push_str(&number.to_string()),
+            Value::List(elements) => (["[", "]"], elements.iter().map(|element| (String::new(), element)).collect()),
+            Value::Object(members) => {
+                let named = members.iter().map(|(key, value)| (format!("{}:{}", Quoted(key), self.colon), value));
+                (["{", "}"], named.collect())
             }
-            Value::List(elements) if !elements.iter().all(Value::is_plain) => {
-                out.push('[');
-                for element in elements {
-                    out.push_str(&format!("{separator}{}{inner}", self.newline));
-                    self.write_lines(element, &inner, out);
-                    separator = ",";
-                }
-                out.push_str(&format!("{}{outer}]", self.newline));
+        };
+        let is_plain = matches!(value, Value::List(elements) if elements.iter().all(Value::is_plain));
+        let outer = outer.filter(|_| !is_plain && !items.is_empty());
+        let inner = outer.map(|outer| format!("{outer}{}", self.indent));
+        let space = if self.own_line.is_some() { " " } else { self.colon };
+        out.push_str(open);
+        for (index, (name, value)) in items.into_iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            match &inner {
+                Some(inner) => out.push_str(&format!("{}{inner}", self.newline)),
+                None if index > 0 => out.push_str(space),
+                None => {}
             }
-            Value::Text(_) | Value::Number(_) | Value::List(_) | Value::Object(_) => write_inline(value, " ", out),
+            out.push_str(&name);
+            self.write(value, inner.as_deref(), out);
         }
-    }
-}
-
-fn write_inline(value: &Value, space: &str, out: &mut String) {
-    match value {
-        Value::Text(text) => out.push_str(&Quoted(text).to_string()),
-        Value::Number(number) => out.push_str(&number.to_string()),
-        Value::List(elements) => {
-            out.push('[');
-            for (index, element) in elements.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(&format!(",{space}"));
-                }
-                write_inline(element, space, out);
-            }
-            out.push(']');
-        }
-        Value::Object(members) => {
-            out.push('{');
-            for (index, (key, value)) in members.iter().enumerate() {
-                let comma = if index > 0 { format!(",{space}") } else { String::new() };
-                out.push_str(&format!("{comma}{}:{space}", Quoted(key)));
-                write_inline(value, space, out);
-            }
-            out.push('}');
-        }
+        out.push_str(&outer.map_or_else(String::new, |outer| format!("{}{outer}", self.newline)));
+        out.push_str(close);
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
         }
         _ => {
             let after = Some(skill.content.clone().into_bytes());
-            drafts.changes.push(FileEdit::new(&skill.path, present, after, skill.what, Access::Usual));
+            drafts.changes.push(FileEdit::new(&skill.path, present, after, skill.kind, Access::Usual));
         }
     }
     let record_file = record_file(skill, place);
@@ -32,7 +32,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
     let mut folders = record.as_ref().map(|record| record.folders.clone()).unwrap_or_default();
     let missing = file::missing_folders(&skill.path).into_iter().filter(|folder| !folders.contains(folder));
     folders.extend(missing.collect::<Vec<_>>());
-    let new = Record { folders, ..Record::of_ours(&skill.path, skill.what, vec![place.root.clone()]) };
+    let new = Record { folders, ..Record::of_ours(&skill.path, skill.kind.name(), vec![place.root.clone()]) };
     if record.as_ref() != Some(&new) {
         drafts.write_record(&record_file, &new)?;
     }
@@ -48,7 +48,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallP
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
         Whose::Ours => {
-            drafts.changes.push(FileEdit::new(&skill.path, Some(present), None, skill.what, Access::Usual));
+            drafts.changes.push(FileEdit::new(&skill.path, Some(present), None, skill.kind, Access::Usual));
         }
         Whose::Changed => drafts.left.push(skill.path.clone()),
         Whose::Foreign if record.is_some() => drafts.left.push(skill.path.clone()),
@@ -58,5 +58,5 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallP
 }
 
 fn record_file(skill: &SkillFile, place: &InstallPaths) -> PathBuf {
-    file_of(&skill.path, skill.what, Keeper::Repository, place)
+    file_of(&skill.path, skill.kind.name(), Keeper::Repository, place)
 }

@@ -163,7 +163,7 @@ fn a_file_that_claude_code_wrote_anew_loses_only_our_entries() {
 
 #[test]
 fn without_a_record_our_entries_go_all_the_same() {
-    let world = World::new();
+    let world = World { allow: Vec::new(), ..World::new() };
     world.write("repo/.claude/settings.local.json", "{\n  \"model\": \"opus\"\n}\n");
     world.install(InstallScope::Local);
     fs::remove_dir_all(world.home.join("repo/.git/steadfast")).unwrap();

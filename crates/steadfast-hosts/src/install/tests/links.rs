@@ -70,8 +70,14 @@ fn the_links_go_with_the_last_checkout_that_uses_them() {
     let other = world.place_of("other");
     let hosts = [Host::Claude];
     let binary = Path::new("/opt/bin/steadfast");
-    let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &other, binary, stop_block_cap: None };
+    let request = InstallRequest {
+        hosts: &hosts,
+        scope: InstallScope::Local,
+        place: &other,
+        binary,
+        stop_block_cap: None,
+        allow: &[],
+    };
     apply(&plan_install(&request).unwrap()).unwrap();
     world.install(InstallScope::Local);
     world.uninstall();

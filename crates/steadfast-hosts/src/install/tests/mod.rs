@@ -2,6 +2,7 @@ mod inspect;
 mod lifecycle;
 mod links;
 mod merge;
+mod permissions;
 mod refusal;
 mod server;
 mod sharing;
@@ -18,13 +19,15 @@ use super::*;
 const LINK: &str = "/opt/hooks/steadfast-hook-claude-local";
 
 fn wiring() -> Wiring {
-    Wiring { host: Host::Claude, via: Via::Local, program: LINK.to_owned(), stop_block_cap: None }
+    Wiring { host: Host::Claude, via: Via::Local, program: LINK.to_owned(), stop_block_cap: None, allow: Vec::new() }
 }
 
 /// A user's home and one repository in it.
 struct World {
     _folder: TempDir,
     home: PathBuf,
+    /// The permission rules that the user accepts.
+    allow: Vec<String>,
 }
 
 impl World {
@@ -32,7 +35,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let home = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir(home.join("repo")).unwrap();
-        Self { _folder: folder, home }
+        let allow = ["Bash(steadfast task next:*)", "Bash(steadfast why:*)", "mcp__steadfast__task_next"];
+        Self { _folder: folder, home, allow: allow.map(str::to_owned).to_vec() }
     }
 
     fn place(&self) -> InstallPaths {
@@ -74,7 +78,14 @@ impl World {
     ) -> Result<InstallPlan, InstallError> {
         let place = self.place();
         let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new(binary));
-        plan_install(&InstallRequest { hosts: &hosts, scope, place: &place, binary, stop_block_cap })
+        plan_install(&InstallRequest {
+            hosts: &hosts,
+            scope,
+            place: &place,
+            binary,
+            stop_block_cap,
+            allow: &self.allow,
+        })
     }
 
     fn install(&self, scope: InstallScope) {

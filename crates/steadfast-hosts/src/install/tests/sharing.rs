@@ -11,8 +11,14 @@ fn install_in(world: &World, repository: &str) {
     fs::create_dir_all(world.home.join(repository)).unwrap();
     let place = world.place_of(repository);
     let (hosts, binary) = ([Host::Claude, Host::Codex], Path::new("/opt/bin/steadfast"));
-    let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
+    let request = InstallRequest {
+        hosts: &hosts,
+        scope: InstallScope::User,
+        place: &place,
+        binary,
+        stop_block_cap: None,
+        allow: &[],
+    };
     apply(&plan_install(&request).unwrap()).unwrap();
 }
 
@@ -67,8 +73,14 @@ fn the_server_of_two_worktrees_stays_while_one_relies_on_it() {
         let place = InstallPaths { main_root: world.home.join("main"), ..world.place_of(root) };
         let binary = Path::new("/opt/bin/steadfast");
         let hosts = [Host::Claude];
-        let request =
-            InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None };
+        let request = InstallRequest {
+            hosts: &hosts,
+            scope: InstallScope::Local,
+            place: &place,
+            binary,
+            stop_block_cap: None,
+            allow: &[],
+        };
         apply(&plan_install(&request).unwrap()).unwrap();
     }
     let out_of = |root: &str| {
@@ -136,8 +148,14 @@ fn another_configuration_folder_is_used_where_the_user_has_one() {
     place.homes.codex_home = Some(world.home.join("codex"));
     let binary = Path::new("/opt/bin/steadfast");
     let hosts = [Host::Claude, Host::Codex];
-    let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::User, place: &place, binary, stop_block_cap: None };
+    let request = InstallRequest {
+        hosts: &hosts,
+        scope: InstallScope::User,
+        place: &place,
+        binary,
+        stop_block_cap: None,
+        allow: &[],
+    };
     let plan = plan_install(&request).unwrap();
     let settings = plan.changes.iter().filter(|change| !change.is_skill());
     let paths: Vec<_> = settings.map(|change| change.path.clone()).collect();

@@ -49,8 +49,14 @@ fn the_skills_of_every_scope_are_in_the_checkout() {
 fn a_host_that_is_not_wired_gets_no_skills() {
     let world = World::new();
     let (place, hosts, binary) = (world.place(), [Host::Claude], Path::new("/opt/bin/steadfast"));
-    let request =
-        InstallRequest { hosts: &hosts, scope: InstallScope::Local, place: &place, binary, stop_block_cap: None };
+    let request = InstallRequest {
+        hosts: &hosts,
+        scope: InstallScope::Local,
+        place: &place,
+        binary,
+        stop_block_cap: None,
+        allow: &[],
+    };
     apply(&plan_install(&request).unwrap()).unwrap();
     assert!(!world.home.join("repo/.agents").exists() && world.read(SKILL).is_some());
 }

@@ -1,7 +1,8 @@
 //! What each dimension gives points for.
 
-use super::says_where;
-use crate::score::{Dimension, score};
+use super::{RULES, SECTIONS, parse, worth};
+use crate::score::document::sentences;
+use crate::score::{Dimension, says_where, score};
 
 mod outcome {
     use super::*;
@@ -105,6 +106,8 @@ mod constraints {
         assert_eq!(points("Don't touch the database schema."), 2);
         assert_eq!(points("Write it down in at most 80 lines."), 2);
         assert_eq!(points("## Rules\n- The migration may run twice.\n"), 2);
+        assert_eq!(points("Sign in with a code: src/auth/. The old endpoint stays. Done when `cargo test` passes."), 2);
+        assert_eq!(points("The public names of the module remain"), 2);
     }
 
     #[test]
@@ -118,6 +121,7 @@ mod constraints {
     fn people_who_do_not_do_something_forbid_nothing() {
         assert_eq!(points("New people often do not understand what it is for."), 0);
         assert_eq!(points("It answers 404 for an order that does not exist."), 0);
+        assert_eq!(points("A user stays signed in for a week."), 0);
         assert_eq!(points("Add a dark mode."), 0);
     }
 }
@@ -224,5 +228,37 @@ fn a_scope_is_told_from_a_must_not() {
         "Use only the standard library",
     ] {
         assert!(!says_where(line), "{line}");
+    }
+}
+
+/// `match:` is a text whose last sentence gets its points by the rule above, `not:` one that does not.
+#[test]
+fn every_rule_reads_its_own_examples() {
+    assert_eq!(parse().err(), None);
+    let (mut section, mut rule, mut matched, mut wrong) = ("", "", Vec::new(), Vec::new());
+    for line in RULES.lines() {
+        if let Some((head, _)) = line.split_once(" :: ") {
+            rule = head;
+        } else if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']);
+        }
+        let Some((wanted, text)) = line.split_once(": ").filter(|(wanted, _)| matches!(*wanted, "match" | "not"))
+        else {
+            continue;
+        };
+        let dimension = Dimension::parse(section).unwrap();
+        let said = sentences(&text.replace(" / ", "\n")).pop().unwrap();
+        let found = worth(dimension, &said).map(|(points, name)| format!("{points} {name}"));
+        if (found.as_deref() == Some(rule)) != (wanted == "match") {
+            wrong.push(format!("{section}, {rule}: {text} is {found:?}"));
+        }
+        matched.push((section, rule));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for dimension in Dimension::ALL {
+        for rule in &SECTIONS[dimension.as_str()] {
+            let head = format!("{} {}", rule.points, rule.name);
+            assert!(matched.contains(&(dimension.as_str(), &head)), "no example: {head}");
+        }
     }
 }

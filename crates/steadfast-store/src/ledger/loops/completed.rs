@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::super::column::json;
-use super::super::step::folder;
-use super::super::{Ledger, LedgerError};
+use crate::ledger::database::column::json;
+use crate::ledger::session::step::folder;
+use crate::ledger::{Ledger, LedgerError};
 
 /// The number of past plans to search, the newest first.
 const PLANS: usize = 200;

@@ -11,13 +11,14 @@ pub use review::NewReview;
 pub use session::Unfinished;
 pub(super) use session::{bind, wait};
 
-use super::column::{json, text, with_checks};
+use super::database::column::{json, text, with_checks};
 use super::error::Fault;
-use super::spec::Head;
+use super::plan;
+use super::plan::spec::{self, Head};
 use super::task::within;
-use super::{Ledger, LedgerError, plan, spec};
-use crate::ledger::bind::{AsGiven, Json, params};
-use crate::ledger::connection::{Connection, Transaction};
+use super::{Ledger, LedgerError};
+use crate::ledger::database::bind::{AsGiven, Json, params};
+use crate::ledger::database::connection::{Connection, Transaction};
 
 /// The maximum length of a request, in characters. A longer text belongs in a spec file.
 const REQUEST: usize = 20_000;

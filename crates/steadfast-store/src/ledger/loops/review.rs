@@ -1,12 +1,12 @@
 use rusqlite::Row;
 use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Review, ReviewKind};
 
-use super::super::column::{json, millis, text, word};
-use super::super::error::Fault;
-use super::super::{Ledger, LedgerError};
 use super::{find_resumed, find_unfinished, keep, row};
-use crate::ledger::bind::params;
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::params;
+use crate::ledger::database::column::{json, millis, text, word};
+use crate::ledger::database::connection::{Connection, Transaction};
+use crate::ledger::error::Fault;
+use crate::ledger::{Ledger, LedgerError};
 
 /// A review to store.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 use rusqlite::Row;
 use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, SessionId, Stage};
 
-use super::super::LedgerError;
-use super::super::column::{json, millis, optional_word, text, word};
-use super::super::error::Fault;
 use super::shape_text;
-use crate::ledger::bind::{AsGiven, params};
-use crate::ledger::connection::{Connection, Parameters, Transaction};
+use crate::ledger::LedgerError;
+use crate::ledger::database::bind::{AsGiven, params};
+use crate::ledger::database::column::{json, millis, optional_word, text, word};
+use crate::ledger::database::connection::{Connection, Parameters, Transaction};
+use crate::ledger::error::Fault;
 
 const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 

@@ -2,13 +2,13 @@
 
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
-use super::super::column::text;
-use super::super::error::Fault;
-use super::super::task::within;
-use super::super::{Ledger, LedgerError, plan};
 use super::{WHY, find_unfinished, row};
-use crate::ledger::bind::params;
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::params;
+use crate::ledger::database::column::text;
+use crate::ledger::database::connection::{Connection, Transaction};
+use crate::ledger::error::Fault;
+use crate::ledger::task::within;
+use crate::ledger::{Ledger, LedgerError, plan};
 
 /// The unfinished loop of a worktree, with the facts that a stop needs.
 #[derive(Clone, Debug)]

@@ -2,13 +2,14 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Evidence, Millis, PlanId, RunId, Status, TaskId, UnitStatus};
 
-use super::super::decision::{self, Decision};
-use super::super::error::Fault;
-use super::super::lease::{self, Fence};
-use super::super::status::{self, StatusChange};
-use super::super::{Ledger, LedgerError, evidence, task};
 use super::{row, unit, unit_plan};
-use crate::ledger::connection::Transaction;
+use crate::ledger::database::connection::Transaction;
+use crate::ledger::decision::{self, Decision};
+use crate::ledger::error::Fault;
+use crate::ledger::task::lease::{self, Fence};
+use crate::ledger::task::status::{self, StatusChange};
+use crate::ledger::task::{self, evidence};
+use crate::ledger::{Ledger, LedgerError};
 
 /// A merged unit that is to be closed.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,12 @@ use std::collections::BTreeMap;
 use rusqlite::Row;
 use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId, WorkSpan};
 
-use super::super::column::{count, millis, task_id, word};
-use super::super::error::Fault;
-use super::super::{Ledger, LedgerError};
 use super::unit;
-use crate::ledger::bind::params;
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::params;
+use crate::ledger::database::column::{count, millis, task_id, word};
+use crate::ledger::database::connection::{Connection, Transaction};
+use crate::ledger::error::Fault;
+use crate::ledger::{Ledger, LedgerError};
 
 /// An iteration that begins.
 #[derive(Clone, Copy, Debug)]

@@ -13,11 +13,12 @@ pub use closing::{UnitClosed, UnitClosing};
 pub use dispatch::{DispatchEnd, NewDispatch};
 pub use unit_plan::{UnitLoading, UnitResult};
 
-use super::column::text;
+use super::database::column::text;
 use super::error::Fault;
-use super::{Ledger, LedgerError, added, plan};
-use crate::ledger::bind::{AsGiven, params};
-use crate::ledger::connection::{Connection, Transaction};
+use super::plan::{self, added};
+use super::{Ledger, LedgerError};
+use crate::ledger::database::bind::{AsGiven, params};
+use crate::ledger::database::connection::{Connection, Transaction};
 
 impl Ledger {
     /// Creates a run. No session can own its plan until the run has ended.

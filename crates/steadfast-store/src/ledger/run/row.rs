@@ -1,10 +1,10 @@
 use rusqlite::Row;
 use steadfast_model::{Host, Millis, PlanId, Process, Run, RunId, RunState};
 
-use super::super::LedgerError;
-use super::super::column::{count, json, millis, plan_id, word};
-use super::super::error::Fault;
-use crate::ledger::connection::{Connection, Parameters};
+use crate::ledger::LedgerError;
+use crate::ledger::database::column::{count, json, millis, plan_id, word};
+use crate::ledger::database::connection::{Connection, Parameters};
+use crate::ledger::error::Fault;
 
 const COLUMNS: &str = "id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at, updated_at, ended_at, pid, pid_started";
 

@@ -1,12 +1,12 @@
 use rusqlite::Row;
 use steadfast_model::{Millis, PlanId, RunId, RunUnit, SessionId, TaskId, UnitStatus};
 
-use super::super::column::{json, millis, task_id, text, word};
-use super::super::error::Fault;
-use super::super::{Ledger, LedgerError};
 use super::row;
-use crate::ledger::bind::{AsGiven, params};
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::{AsGiven, params};
+use crate::ledger::database::column::{json, millis, task_id, text, word};
+use crate::ledger::database::connection::{Connection, Transaction};
+use crate::ledger::error::Fault;
+use crate::ledger::{Ledger, LedgerError};
 
 const COLUMNS: &str = "unit, title, tasks, wave, status, attempts, stuck, branch, directory, plan, pid, pid_started, session, leases, head, merged, note, last_failure, updated_at";
 

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Status, Task, TaskId};
 
-use super::super::column::{plan_id, text, word};
-use super::super::decision::{self, Decision};
-use super::super::error::Fault;
-use super::super::plan::{self, NewPlan};
-use super::super::progress::{self, Baseline};
-use super::super::spec;
-use super::super::status::{self, StatusChange};
-use super::super::{Ledger, LedgerError, evidence, task};
 use super::row;
-use crate::ledger::bind::{AsGiven, params};
-use crate::ledger::connection::{Connection, Transaction};
+use crate::ledger::database::bind::{AsGiven, params};
+use crate::ledger::database::column::{plan_id, text, word};
+use crate::ledger::database::connection::{Connection, Transaction};
+use crate::ledger::decision::{self, Decision};
+use crate::ledger::error::Fault;
+use crate::ledger::plan::{self, NewPlan, spec};
+use crate::ledger::task::progress::{self, Baseline};
+use crate::ledger::task::status::{self, StatusChange};
+use crate::ledger::task::{self, evidence};
+use crate::ledger::{Ledger, LedgerError};
 
 /// A unit to load into its worktree.
 #[derive(Clone, Copy, Debug)]

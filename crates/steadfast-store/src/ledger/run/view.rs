@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{PlanId, RunId, RunView, TaskId};
 
-use super::super::column::task_id;
-use super::super::error::Fault;
-use super::super::{Ledger, LedgerError, evidence, task};
 use super::{dispatch, row, unit};
-use crate::ledger::connection::Connection;
+use crate::ledger::database::column::task_id;
+use crate::ledger::database::connection::Connection;
+use crate::ledger::error::Fault;
+use crate::ledger::task::{self, evidence};
+use crate::ledger::{Ledger, LedgerError};
 
 impl Ledger {
     /// Returns everything about a run for display, from one moment.

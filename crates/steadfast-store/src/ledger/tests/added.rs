@@ -2,9 +2,9 @@
 
 use steadfast_model::{Check, Run, RunId, RunState};
 
-use super::super::{Joined, Loaded, PlanLine};
 use super::specs::{load, passed, planned, spec};
 use super::*;
+use crate::ledger::{Joined, Loaded, PlanLine};
 
 fn added(ledger: &mut Ledger, plan: &PlanId, title: &str, before: &[&str]) -> TaskId {
     let blocked_by = before.iter().copied().map(TaskId::new).collect();

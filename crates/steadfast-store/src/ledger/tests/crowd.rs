@@ -1,8 +1,8 @@
 use std::thread;
 
-use super::super::HistoryFilter;
-use super::super::migration::KNOWN;
 use super::*;
+use crate::ledger::HistoryFilter;
+use crate::ledger::database::migration::KNOWN;
 
 #[test]
 fn threads_that_migrate_at_once_all_find_it_done() {

@@ -3,8 +3,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 use steadfast_model::{Host, OwnerEnd, State};
 
-use super::super::{Drained, HistoryFilter, HistoryLine, JournalCursor, LedgerError, Query, SessionRow};
 use super::*;
+use crate::ledger::{Drained, HistoryFilter, HistoryLine, JournalCursor, LedgerError, Query, SessionRow};
 
 fn s() -> SessionId {
     session("s")

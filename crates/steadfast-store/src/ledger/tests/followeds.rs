@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Check, Evidence, EvidenceClass, Plan, PlannedTask, Reported};
 
-use super::super::{FollowedPlan, Following, Happened};
 use super::specs::{self, spec};
 use super::*;
+use crate::ledger::{FollowedPlan, Following, Happened};
 
 const SOURCE: &str = "beads:bd-1";
 

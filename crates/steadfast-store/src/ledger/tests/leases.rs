@@ -1,5 +1,5 @@
-use super::super::{Fence, Lease, LeaseError, LedgerError};
 use super::*;
+use crate::ledger::{Fence, Lease, LeaseError, LedgerError};
 
 const TTL: u64 = 100;
 

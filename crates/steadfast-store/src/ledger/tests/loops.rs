@@ -5,9 +5,9 @@ use steadfast_model::{
     ReviewKind, Run, RunId, RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
 };
 
-use super::super::{LedgerError, NewReview};
 use super::specs::{load, planned, spec};
 use super::*;
+use crate::ledger::{LedgerError, NewReview};
 
 fn named(name: &str, request: &str) -> Loop {
     Loop::new(LoopId::new(name), WORKTREE.into(), request.into(), at(5))

@@ -2,12 +2,12 @@
 
 use steadfast_model::{Step, StepKind};
 
-use super::super::{
+use super::work::{step, stepped};
+use super::*;
+use crate::ledger::{
     Decision, Learned, Learning, LearningKind, LearningSource, LearningStatus, LedgerError, NewLearning, Query,
     RecalledItem,
 };
-use super::work::{step, stepped};
-use super::*;
 
 fn edit(path: &str) -> Step {
     Step { paths: vec![path.into()], ..step(1, 10) }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use steadfast_testkit::wait_for;
 
-use super::super::LedgerError;
-use super::super::migration::{KNOWN, MIGRATIONS};
 use super::*;
+use crate::ledger::LedgerError;
+use crate::ledger::database::migration::{KNOWN, MIGRATIONS};
 
 fn database(dir: &TempDir) -> std::path::PathBuf {
     dir.path().join("state.db")

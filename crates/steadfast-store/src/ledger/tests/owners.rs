@@ -1,5 +1,5 @@
-use super::super::{Claiming, LedgerError, Taken};
 use super::*;
+use crate::ledger::{Claiming, LedgerError, Taken};
 
 fn take(ledger: &mut Ledger, plan: &PlanId, name: &str, claiming: Claiming) -> Taken {
     ledger.take_plan(plan, &session(name), claiming, at(5)).unwrap()

@@ -1,8 +1,8 @@
 use steadfast_model::{Approval, Counts, OwnerEnd, PlanView, TaskLine};
 
-use super::super::Claiming;
-use super::super::plan::{self, NewPlan};
 use super::*;
+use crate::ledger::Claiming;
+use crate::ledger::plan::{self, NewPlan};
 
 fn add_plan(ledger: &mut Ledger, name: &str, now: i64) -> PlanId {
     let plan = PlanId::new(name);

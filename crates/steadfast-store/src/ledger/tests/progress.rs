@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{CheckEnd, Evidence};
 
-use super::super::Started;
 use super::specs::passed;
 use super::*;
+use crate::ledger::Started;
 
 fn started(now: i64, file: &str) -> Started {
     Started { at: at(now), files: BTreeMap::from([("a".to_owned(), Some(file.to_owned()))]), ..Started::default() }

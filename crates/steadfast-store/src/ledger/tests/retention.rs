@@ -2,11 +2,11 @@
 
 use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
-use super::super::{
+use super::*;
+use crate::ledger::{
     Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, NewLearning, Query, RecalledItem,
     Taken,
 };
-use super::*;
 
 fn drained(ledger: &mut Ledger, name: &str, now: i64) -> SessionId {
     let id = session(name);

@@ -5,12 +5,12 @@ use steadfast_model::{
     UnitStatus, WorkSpan,
 };
 
-use super::super::{
+use super::specs::{load, passed, planned, spec};
+use super::*;
+use crate::ledger::{
     Baseline, Claiming, Decision, DispatchEnd, Lease, LeaseError, LedgerError, Loaded, Loading, NewDispatch, Started,
     Taken, UnitClosed, UnitClosing, UnitLoading,
 };
-use super::specs::{load, passed, planned, spec};
-use super::*;
 
 const UNIT_WORKTREE: &str = "/state/worktrees/engine/r-1/1";
 

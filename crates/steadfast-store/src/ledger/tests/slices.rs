@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use steadfast_model::{OwnerEnd, PlanView};
 
-use super::super::Claiming;
 use super::*;
+use crate::ledger::Claiming;
 
 #[test]
 fn a_slice_is_what_the_ledger_says_after_every_change() {
@@ -178,7 +178,7 @@ fn two_never_write_slices_at_once() {
 #[test]
 fn an_id_cannot_name_a_file_elsewhere() {
     let names = ["../x", "a/b", "..", ".hidden", "ok-1_2.3", "ü", "%2f"]
-        .map(|name| super::super::slice::file_name(&PlanId::new(name)));
+        .map(|name| crate::ledger::plan::slice::file_name(&PlanId::new(name)));
     assert_eq!(
         names,
         [

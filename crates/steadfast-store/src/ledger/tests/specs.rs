@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Brief, Check, CheckEnd, Evidence, EvidenceClass, Phase, Plan, PlannedTask, TaskKind};
 
-use super::super::{Baseline, Decision, Loaded, Loading};
 use super::*;
+use crate::ledger::{Baseline, Decision, Loaded, Loading};
 
 pub(super) fn planned(name: &str, after: &[&str]) -> PlannedTask {
     PlannedTask {

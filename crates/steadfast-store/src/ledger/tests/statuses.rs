@@ -1,5 +1,5 @@
-use super::super::{Blocked, LedgerError};
 use super::*;
+use crate::ledger::{Blocked, LedgerError};
 
 #[test]
 fn a_task_moves_along_the_legal_ways_only() {

@@ -1,7 +1,7 @@
 use steadfast_model::{Task, TaskKind, TaskType};
 
-use super::super::LedgerError;
 use super::*;
+use crate::ledger::LedgerError;
 
 fn names(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.id.as_str()).collect()

@@ -5,8 +5,8 @@ use steadfast_model::{
     Stopping, Tally,
 };
 
-use super::super::{ScoredStep, SessionState, SessionStatus, StepRow};
 use super::*;
+use crate::ledger::{ScoredStep, SessionState, SessionStatus, StepRow};
 
 fn s() -> SessionId {
     session("s")

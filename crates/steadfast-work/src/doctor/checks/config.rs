@@ -27,7 +27,7 @@ pub(super) fn config_useless(here: &Installation) -> Vec<Diagnostic> {
     if max_idle < CLAUDES_OWN || !here.wired_hosts().contains(&Host::Claude) {
         return Vec::new();
     }
-    let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(here.stop_block_cap);
+    let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(here.given.stop_block_cap);
     // Zero means no limit.
     if cap.is_some_and(|cap| cap == 0 || cap > max_idle) {
         return Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn gate_left(here: &Installation) -> Vec<Diagnostic> {
     for standing in ClosedGate::all(here.place(), &here.repository.environment) {
         let GateScope::Session(session) = &standing.gate.scope else { continue };
         if standing.is_left(here.place()) {
-            let at = standing.gate.closed_at;
+            let at = here.repository.environment.moment(standing.gate.closed_at);
             findings.push(Diagnostic::warning(
                 "gate-left",
                 format!("the gate of session {session} is closed since {at}, but the session has ended"),

@@ -1,5 +1,6 @@
 //! The host of the scenario: the simulated agent, or a real program with the scripted model.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -75,7 +76,10 @@ impl Performance {
         let (launch, model) = match program {
             None => (simulated(sandbox)?, None),
             Some(program) => {
-                let model = ScriptedModel::start(script::scenario()).map_err(|error| {
+                // The simulated agent does this when it reads the file.
+                let scenario = script::scenario().fill(&BTreeMap::new());
+                let scenario = scenario.map_err(|error| CommandError::failure(error.to_string()))?;
+                let model = ScriptedModel::start(scenario).map_err(|error| {
                     CommandError::failure(format!("cannot start the scripted model: {error}"))
                         .hint("it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` without `--host` needs no model")
                 })?;
@@ -214,6 +218,7 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         place: &place,
         binary: &sandbox.steadfast,
         stop_block_cap: None,
+        allow: &[],
     };
     Ok(install::plan_install(&request).and_then(|plan| install::apply(&plan))?)
 }

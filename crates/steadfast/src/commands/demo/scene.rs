@@ -42,6 +42,17 @@ pub(super) enum Scene {
     },
 }
 
+impl Scene {
+    /// The call, in the words of [`Scene::Tried`].
+    pub(super) fn call(&self) -> Option<String> {
+        match self {
+            Self::Ran { command, .. } => Some(format!("run `{command}`")),
+            Self::Wrote { path, .. } => Some(format!("write {path}")),
+            _ => None,
+        }
+    }
+}
+
 /// An attempt of the agent to stop.
 #[derive(Debug)]
 pub(super) struct Attempt {

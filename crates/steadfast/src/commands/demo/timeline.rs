@@ -5,26 +5,53 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use steadfast_model::{Millis, Release};
+use steadfast_text::{HANG, columns, count};
 
 use super::scene::Scene;
+use crate::terminal;
 
-const WIDTH: usize = 100;
 const NARROW: usize = 40;
-
-/// Where the text of a line begins: after `12.34s  steadfast  `.
-const INDENT: usize = 19;
 
 /// Pause between two lines on a terminal, so that a person can follow.
 const PAUSE: Duration = Duration::from_millis(200);
 
-pub(super) struct Timeline {
-    out: anstream::AutoStream<io::Stdout>,
-    start: Millis,
-    width: usize,
-    pause: Duration,
+/// How much of a session is printed.
+#[derive(Clone, Copy)]
+pub(super) enum Layout {
+    /// Every entry, with its time since the start.
+    Full { start: Millis },
+    /// Some entries, without times; long texts end with `…`.
+    Short,
 }
 
-#[derive(Clone, Copy)]
+impl Layout {
+    /// The longest line.
+    fn width(self) -> usize {
+        match self {
+            Self::Full { .. } => 100,
+            Self::Short => 80,
+        }
+    }
+
+    /// Where the text of an entry begins: after `12.34s  steadfast  ` or `  steadfast  `.
+    fn indent(self) -> usize {
+        match self {
+            Self::Full { .. } => 19,
+            Self::Short => 13,
+        }
+    }
+}
+
+pub(super) struct Timeline {
+    out: anstream::AutoStream<io::Stdout>,
+    layout: Layout,
+    width: usize,
+    pause: Duration,
+    /// The actor of the last entry in the short layout, which names an actor once.
+    last: Option<Actor>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Actor {
     Human,
     Agent,
@@ -56,6 +83,9 @@ const PLAIN: Style = Style::new();
 const FAINT: Style = Style::new().dimmed();
 const REFUSAL: Style = AnsiColor::Yellow.on_default().bold();
 
+/// The width of the headings of rows.
+const ROW: usize = "Without Steadfast  ".len();
+
 /// Part of an entry: its lines begin with `mark`.
 struct Part<'a> {
     style: Style,
@@ -64,14 +94,14 @@ struct Part<'a> {
 }
 
 impl Timeline {
-    pub(super) fn new(start: Millis, fast: bool) -> Self {
-        let terminal = io::stdout().is_terminal();
-        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|_| terminal);
+    pub(super) fn new(layout: Layout, fast: bool) -> Self {
+        let pauses = io::stdout().is_terminal() && !fast && matches!(layout, Layout::Full { .. });
         Self {
             out: anstream::stdout(),
-            start,
-            width: columns.unwrap_or(WIDTH).clamp(NARROW, WIDTH),
-            pause: if terminal && !fast { PAUSE } else { Duration::ZERO },
+            layout,
+            width: terminal::width().unwrap_or(usize::MAX).clamp(NARROW, layout.width()),
+            pause: if pauses { PAUSE } else { Duration::ZERO },
+            last: None,
         }
     }
 
@@ -83,25 +113,39 @@ impl Timeline {
             Scene::Said { text } => self.entry(at, Actor::Agent, &[plain(&format!("\"{text}\""))]),
             Scene::Ran { command, output } => {
                 // Shows the error, else the last line, which lists the remaining work.
-                let refused = output.lines().find_map(|line| line.strip_prefix("error: "));
+                let refused = refusal(output);
+                if matches!(self.layout, Layout::Short) {
+                    self.entry(at, Actor::Agent, &[plain(&format!("runs `{command}`"))])?;
+                    let (style, answer) = match refused {
+                        Some(error) => (REFUSAL, shorten(error, self.text_width(), 2)),
+                        None if is_closing(command) => {
+                            (PLAIN, shorten(output.lines().next_back().unwrap_or_default(), self.text_width(), 1))
+                        }
+                        None => return Ok(()),
+                    };
+                    return self.entry(at, Actor::Steadfast, &[Part { style, mark: "", text: &answer }]);
+                }
                 let shown = refused.or(output.lines().next_back()).unwrap_or_default();
-                let shown = cut(shown, self.width - INDENT - 2);
+                let shown = shorten(shown, self.text_width() - 2, 1);
                 let output = Part { style: if refused.is_some() { REFUSAL } else { FAINT }, mark: "  ", text: &shown };
                 self.entry(at, Actor::Agent, &[plain(&format!("runs `{command}`")), output])
             }
             Scene::Wrote { path, lines } => {
-                self.entry(at, Actor::Agent, &[plain(&format!("writes {path} ({lines} lines)"))])
+                self.entry(at, Actor::Agent, &[plain(&format!("writes {path} ({})", count(*lines, "line")))])
             }
             Scene::Informed { text } => {
-                // About two lines after wrapping.
-                let text = cut(&format!("tells the agent: {text}"), 2 * (self.width - INDENT) - 15);
+                let text = shorten(&format!("tells the agent: {text}"), self.text_width(), 2);
                 self.entry(at, Actor::Steadfast, &[plain(&text)])
             }
             Scene::Tried { what } => self.entry(at, Actor::Agent, &[plain(&format!("wants to {what}"))]),
             Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("asks: may the agent stop?")]),
             Scene::Refused { reason } => {
                 let heading = Part { style: REFUSAL, mark: "", text: "refuses. The agent gets:" };
-                self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, reason)])
+                let reason = match self.layout {
+                    Layout::Full { .. } => reason.clone(),
+                    Layout::Short => shorten(reason, self.text_width() - 2, 2),
+                };
+                self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, &reason)])
             }
             Scene::Released { release } => {
                 let text = match release {
@@ -133,23 +177,49 @@ impl Timeline {
         Ok(())
     }
 
+    /// A heading and its text in a column of its own.
+    pub(super) fn row(&mut self, style: Style, heading: &str, text: &str) -> io::Result<()> {
+        let mut heading = heading;
+        for line in wrap(text, self.width - ROW) {
+            writeln!(self.out, "{style}{heading:ROW$}{line}{style:#}")?;
+            heading = "";
+        }
+        Ok(())
+    }
+
     pub(super) fn verbatim(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")
     }
 
     pub(super) fn blank(&mut self) -> io::Result<()> {
+        self.last = None;
         writeln!(self.out)
     }
 
+    fn text_width(&self) -> usize {
+        self.width - self.layout.indent()
+    }
+
     fn entry(&mut self, at: Millis, actor: Actor, parts: &[Part<'_>]) -> io::Result<()> {
-        let seconds = at.since(self.start).max(0) as f64 / 1000.0;
-        let (name, style) = (actor.name(), actor.style());
-        write!(self.out, "{FAINT}{seconds:5.2}s{FAINT:#}  {style}{name:<9}{style:#}  ")?;
+        let (mut name, style, indent) = (actor.name(), actor.style(), self.layout.indent());
+        match self.layout {
+            Layout::Full { start } => {
+                let seconds = at.since(start).max(0) as f64 / 1000.0;
+                write!(self.out, "{FAINT}{seconds:5.2}s{FAINT:#}  ")?;
+            }
+            Layout::Short => {
+                if self.last.replace(actor) == Some(actor) {
+                    name = "";
+                }
+                write!(self.out, "  ")?;
+            }
+        }
+        write!(self.out, "{style}{name:<9}{style:#}  ")?;
         let mut first = true;
         for Part { style, mark, text } in parts {
-            for line in wrap(text, self.width - INDENT - mark.len()) {
+            for line in wrap(text, self.text_width() - mark.len()) {
                 if !first {
-                    write!(self.out, "{:INDENT$}", "")?;
+                    write!(self.out, "{:indent$}", "")?;
                 }
                 first = false;
                 writeln!(self.out, "{style}{mark}{line}{style:#}")?;
@@ -161,34 +231,36 @@ impl Timeline {
     }
 }
 
-/// Shortens a text to one line, at a word.
-fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let mut line: String = text.chars().take(width - 1).collect();
-    line.truncate(line.rfind(' ').unwrap_or(line.len()));
-    line.push('…');
-    line
+/// The error in the output of a command.
+pub(super) fn refusal(output: &str) -> Option<&str> {
+    output.lines().find_map(|line| line.strip_prefix("error: "))
 }
 
-/// Wraps a text at `width` characters; a longer word gets its own line.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.lines() {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
+/// True for the command that closes a task by its check.
+pub(super) fn is_closing(command: &str) -> bool {
+    command.starts_with("steadfast task done ")
+}
+
+/// Shortens a text to this many lines, at a word.
+fn shorten(text: &str, width: usize, lines: usize) -> String {
+    let mut wrapped = wrap(text, width);
+    if wrapped.len() <= lines {
+        return text.to_owned();
     }
-    lines
+    wrapped.truncate(lines);
+    if let Some(last) = wrapped.last_mut() {
+        if columns(last) >= width {
+            last.truncate(last.rfind(' ').unwrap_or(last.len()));
+        }
+        last.push('…');
+    }
+    wrapped.join(" ")
+}
+
+/// The lines of a text. All begin at the same column.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let lines = text.lines().map(|line| steadfast_text::wrap(&format!("{HANG}{line}"), width).replace(HANG, ""));
+    lines.flat_map(|wrapped| wrapped.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 #[cfg(test)]
@@ -196,19 +268,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_filled_and_never_longer_than_the_width() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("one\ntwo", 7), ["one", "two"]);
+    fn all_lines_of_a_text_begin_at_the_same_column() {
+        assert_eq!(wrap("one two three\nfour", 7), ["one two", "three", "four"]);
     }
 
     #[test]
-    fn a_cut_text_ends_between_words_and_says_so() {
-        assert_eq!(cut("one two three", 9), "one two…");
-        assert_eq!(cut("one two", 7), "one two");
-    }
-
-    #[test]
-    fn a_word_that_does_not_fit_is_a_line_of_its_own() {
-        assert_eq!(wrap("a incomprehensible b", 6), ["a", "incomprehensible", "b"]);
+    fn a_shortened_text_ends_between_words_and_says_so() {
+        assert_eq!(shorten("one two three", 9, 1), "one two…");
+        assert_eq!(shorten("one two three", 7, 1), "one…");
+        assert_eq!(shorten("one two", 7, 1), "one two");
+        assert_eq!(shorten("one two three four", 7, 2), "one two three…");
     }
 }

@@ -5,10 +5,10 @@ use steadfast_model::SessionId;
 use steadfast_store::ledger::HistoryFilter;
 use steadfast_store::{SessionFiles, read_log};
 
-use super::line::{Columns, Line};
+use super::line::{Columns, Format, Line};
 use super::{newest, problems};
 use crate::error::CommandError;
-use crate::output::{Reader, put, wait};
+use crate::output::{Reader, put, put_laid_out, wait};
 use steadfast_work::history::History;
 
 const POLL: Duration = Duration::from_millis(300);
@@ -18,7 +18,7 @@ pub(super) fn follow(
     history: History,
     filter: HistoryFilter,
     with_problems: bool,
-    json: bool,
+    format: Format,
 ) -> Result<(), CommandError> {
     let mut follower = Follower { history, filter, shown: HashMap::new(), problem: None };
     let mut lines = follower.begin()?;
@@ -27,8 +27,9 @@ pub(super) fn follow(
         lines.extend(problems(&follower.history, follower.filter.since));
     }
     let lines = newest(lines, follower.filter.limit);
-    let mut columns = Columns::growing(&lines);
-    let mut reader = put(&columns.show(&lines, json))?;
+    let mut columns = Columns::of(&lines, format);
+    let show = |text: &str| if format == Format::Json { put(text) } else { put_laid_out(text) };
+    let mut reader = show(&columns.show(&lines))?;
     while reader == Reader::Here {
         reader = wait(POLL);
         if reader == Reader::Gone {
@@ -40,8 +41,7 @@ pub(super) fn follow(
         }
         if !lines.is_empty() {
             let lines = newest(lines, u32::MAX);
-            columns.fit(&lines);
-            reader = put(&columns.show(&lines, json))?;
+            reader = show(&columns.show(&lines))?;
         }
     }
     Ok(())

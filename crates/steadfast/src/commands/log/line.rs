@@ -1,9 +1,10 @@
 use serde_json::{Value, json};
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::ledger::HistoryLine;
-use steadfast_text::{ago, parse_time, printable};
-
+use steadfast_text::{HANG, parse_time, printable, wrap};
 use steadfast_work::history::{cut, short_length};
+
+use crate::terminal::{self, Column, Table};
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,13 @@ impl Line {
         (self.at(), sequence, session)
     }
 
+    fn text(&self) -> &str {
+        match self {
+            Self::Verdict(line) => &line.reason,
+            Self::Problem { text, .. } => text,
+        }
+    }
+
     fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Verdict(line) => Some(&line.session),
@@ -65,91 +73,104 @@ impl Line {
     }
 }
 
-/// The format of times.
-#[derive(Clone, Copy, Debug)]
-enum Clock {
-    /// Relative to this moment.
-    Before(Millis),
-    /// As a date: on a screen that keeps running, `just now` is soon wrong.
-    Exact,
-}
-
-/// The widths of the columns.
-#[derive(Clone, Debug)]
+/// The columns of the log. A pipe gets all of them with the whole text; a terminal gets one line per event.
+#[derive(Debug)]
 pub(super) struct Columns {
-    clock: Clock,
+    table: Table,
+    format: Format,
     session: usize,
-    widths: [usize; WORDS],
+    /// The day of the last line.
+    day: String,
+    is_begun: bool,
 }
 
-/// The number of columns without the text.
-const WORDS: usize = 7;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// One line per event.
+    Short,
+    /// With the whole text below each line.
+    Full,
+    Json,
+}
 
 impl Columns {
-    pub(super) fn fitting(lines: &[Line], now: Millis) -> Self {
-        Self::new(Clock::Before(now), lines)
-    }
-
-    /// For output that continues.
-    pub(super) fn growing(lines: &[Line]) -> Self {
-        Self::new(Clock::Exact, lines)
-    }
-
-    fn new(clock: Clock, lines: &[Line]) -> Self {
+    pub(super) fn of(lines: &[Line], format: Format) -> Self {
+        let table = Table::new(&[
+            Column::whole("TIME", 9),
+            Column::whole("SESSION", 4),
+            Column::whole("AGENT", 2),
+            Column::whole("EVENT", 3),
+            Column::whole("POLICY", 5),
+            Column::whole("MODE", 1),
+            Column::whole("VERDICT", 8),
+            Column::text("TEXT", 7, 30),
+        ]);
         let session = short_length(lines.iter().filter_map(Line::session));
-        let mut columns = Self { clock, session, widths: [0; WORDS] };
-        columns.fit(lines);
-        columns
+        Self { table, format, session, day: String::new(), is_begun: false }
     }
 
-    pub(super) fn fit(&mut self, lines: &[Line]) {
+    /// The next lines as text.
+    pub(super) fn show(&mut self, lines: &[Line]) -> String {
+        if self.format == Format::Json {
+            return lines.iter().map(|line| line.to_json().to_string() + "\n").collect();
+        }
+        let width = terminal::width();
+        // The widths of the columns are those of all lines, so the rows come before the first of them is printed.
         for line in lines {
-            let Line::Verdict(line) = line else { continue };
-            let words = self.words(line);
-            for (width, word) in self.widths.iter_mut().zip(words) {
-                *width = (*width).max(word.chars().count());
+            let row = self.row(line, width.is_some());
+            self.table.row(row);
+        }
+        let mut rows = self.table.lines(width).into_iter();
+        let header = width.and_then(|_| rows.next()).filter(|_| !std::mem::replace(&mut self.is_begun, true));
+        let mut text: String = header.into_iter().map(|line| line + "\n").collect();
+        for (line, row) in lines.iter().zip(rows) {
+            let day = terminal::day(line.at());
+            if width.is_some() && day != self.day {
+                text += &format!("{}\n", terminal::faint(&terminal::day_line(line.at())));
+                self.day = day;
+            }
+            text += &format!("{row}\n");
+            if let (Format::Full, Some(width)) = (self.format, width) {
+                let whole = format!("    {HANG}{}", terminal::quoted(&printable(line.text())));
+                text += &format!("{}\n\n", wrap(&whole, width));
             }
         }
+        self.table.clear();
+        text
     }
 
-    pub(super) fn show(&self, lines: &[Line], json: bool) -> String {
-        let show = |line| if json { Line::to_json(line).to_string() } else { self.text(line) };
-        lines.iter().map(|line| show(line) + "\n").collect()
-    }
-
-    fn text(&self, line: &Line) -> String {
-        match line {
-            Line::Verdict(line) => {
-                let words = self.words(line);
-                let mut text = String::new();
-                for (word, width) in words.iter().zip(self.widths) {
-                    text += &format!("{word:<width$}  ");
-                }
-                text + &printable(&line.reason)
-            }
-            Line::Problem { at, text } => {
-                format!("{:<width$}  problem: {}", self.time(*at), printable(text), width = self.widths[0])
-            }
-        }
-    }
-
-    fn words(&self, line: &HistoryLine) -> [String; WORDS] {
+    fn row(&self, line: &Line, is_terminal: bool) -> [String; 8] {
+        let time = if is_terminal { terminal::clock(line.at()) } else { terminal::stamp(line.at()) };
+        let Line::Verdict(verdict) = line else {
+            let mut cells = [if is_terminal { "" } else { "-" }; 8].map(str::to_owned);
+            cells[0] = time;
+            cells[6] = terminal::bad("problem");
+            cells[7] = printable(line.text());
+            return cells;
+        };
+        let session = cut(verdict.session.as_str(), self.session);
+        let agent = verdict.agent.as_ref().map(|agent| cut(agent.as_str(), self.session));
+        // What is usual says nothing.
+        let usual =
+            |word: &str, usual: &str| if is_terminal && word == usual { String::new() } else { word.to_owned() };
+        let paint = match verdict.verdict.as_str() {
+            "deny" | "continue" | "ask" => terminal::warning,
+            _ => terminal::faint,
+        };
+        let text = match (is_terminal, self.format) {
+            (true, Format::Full) => String::new(),
+            _ => printable(&verdict.reason),
+        };
         [
-            self.time(line.at),
-            cut(line.session.as_str(), self.session).to_owned(),
-            line.agent.as_ref().map_or("-", |agent| cut(agent.as_str(), self.session)).to_owned(),
-            line.event.clone(),
-            line.policy.clone(),
-            line.mode.clone(),
-            line.verdict.clone(),
+            time,
+            session.to_owned(),
+            usual(agent.unwrap_or("-"), "-"),
+            verdict.event.clone(),
+            verdict.policy.clone(),
+            usual(&verdict.mode, "enforce"),
+            paint(&verdict.verdict),
+            text,
         ]
         .map(|word| printable(&word))
-    }
-
-    fn time(&self, at: Millis) -> String {
-        match self.clock {
-            Clock::Before(now) => ago(now.since(at)),
-            Clock::Exact => at.to_string(),
-        }
     }
 }

@@ -36,7 +36,7 @@ impl Score {
             return tell!("{shown}");
         }
         show_marks(&judged.score)?;
-        tell!("spec score {} of 10, fit {} of 75", judged.scores.spec, judged.scores.fit)?;
+        tell!("spec score {} of 10, fit to run alone {} of 75", judged.scores.spec, judged.scores.fit)?;
         tell!("{}", how(judged.scores.autonomy))?;
         questions(&judged.score).iter().try_for_each(|question| tell!("{question}"))
     }
@@ -54,7 +54,7 @@ impl Score {
                     "missing": null})
             );
         }
-        tell!("spec score {} of 10, fit {} of 75", spec.unwrap_or(0), fit.unwrap_or(0))?;
+        tell!("spec score {} of 10, fit to run alone {} of 75", spec.unwrap_or(0), fit.unwrap_or(0))?;
         looped.autonomy().map_or(Ok(()), |autonomy| tell!("{}", how(autonomy)))
     }
 }

@@ -161,7 +161,7 @@ fn show(loops: &Loops<'_>, begun: &StartedLoop) -> Result<(), CommandError> {
     tell!("loop {}: {}", looped.id, looped.request)?;
     show_recalled(recalled)?;
     show_marks(&judged.score)?;
-    tell!("spec score {} of 10, fit {} of 75", judged.scores.spec, judged.scores.fit)?;
+    tell!("spec score {} of 10, fit to run alone {} of 75", judged.scores.spec, judged.scores.fit)?;
     tell!("{}", how(judged.scores.autonomy))?;
     for check in &looped.asked.checks {
         tell!("has to pass at the end: `{}`", check.command)?;

@@ -1,13 +1,14 @@
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_model::{Finding, FindingSeverity, Loop, LoopLimits, Resolution, Review, ReviewKind, Usd};
-use steadfast_text::{ago, count};
+use steadfast_text::{HANG, ago, count};
 use steadfast_work::loops::{Loops, folder, how};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
+use crate::terminal::{strong, warning};
 
 /// Show the loop of this checkout: stage, scores, tasks, reviews and next step.
 #[derive(Debug, Args)]
@@ -81,9 +82,9 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
     }
     let ended = looped.ended.map(|end| format!(", {}", end.as_str())).unwrap_or_default();
     let when = ago(environment::now().since(looped.updated_at));
-    tell!("loop {}: {} ({}{ended}, {when})", looped.id, looped.request, looped.stage.as_str())?;
+    tell!("loop {}: {HANG}{} ({}{ended}, {when})", strong(looped.id.as_str()), looped.request, looped.stage.as_str())?;
     if let Some(scores) = looped.scores {
-        tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;
+        tell!("spec score {} of 10, fit to run alone {} of 75", scores.spec, scores.fit)?;
     }
     if let Some(why) = &looped.overridden {
         tell!("a human accepted the unclear request: {why}")?;
@@ -95,7 +96,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         tell!("{}", limits_line(looped))?;
     }
     if let Some(why) = &looped.waits {
-        tell!("waits for a human: {why}")?;
+        tell!("{} {why}", warning("waits for a human:"))?;
     }
     for must_not in looped.shape.iter().flat_map(|shape| &shape.must_nots) {
         tell!("must not: {must_not}")?;
@@ -117,7 +118,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
     }
     reviews.iter().try_for_each(show_review)?;
     tell!("{}", next.standing)?;
-    tell!("next: {}", next.action)
+    tell!("{} {}", strong("next:"), next.action)
 }
 
 fn show_review(review: &Review) -> Result<(), CommandError> {

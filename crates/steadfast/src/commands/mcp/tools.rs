@@ -166,6 +166,6 @@ fn propose(call: &Call, mut given: Arguments) -> Result<ToolOutput, CommandError
 /// Runs the `task` command of that name.
 fn change(call: &Call, task: Task) -> Result<ToolOutput, CommandError> {
     let mut list = call.list()?;
-    let text = task.perform(&mut list, call.sandbox.clone())?;
-    Ok(ToolOutput::changed(list, text))
+    let performed = task.perform(&mut list, call.sandbox.clone())?;
+    Ok(ToolOutput::changed(list, performed.text))
 }

@@ -12,7 +12,7 @@ use crate::diff;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, says_yes, tell};
+use crate::output::{note, put_laid_out, says_yes, tell};
 use crate::report::{granted, rendered};
 
 /// Store a draft of a plan for a human to approve.
@@ -43,7 +43,7 @@ impl Propose {
         let proposed = list.propose(Proposal { text, file: &self.file, path: self.path.as_deref() })?;
         if let Some(before) = &proposed.before {
             let (old, new) = (before.text.as_bytes(), proposed.draft.text.as_bytes());
-            diff::print(Path::new(&proposed.draft.path), Some(old), Some(new))?;
+            put_laid_out(&diff::of_file(Path::new(&proposed.draft.path), Some(old), Some(new)))?;
         }
         tell!("{}", said(&proposed))?;
         for warning in &proposed.warnings {
@@ -106,7 +106,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
 
 impl Approve {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let list = here::task_list("plan approve")?;
+        let mut list = here::task_list("plan approve")?;
         let draft = list.draft_of(self.hash.as_deref())?;
         read_out(&list, &draft)?;
         tell_broken(&list, &draft);
@@ -114,7 +114,12 @@ impl Approve {
             confirm(&draft)?;
         }
         let given = list.approve(&draft)?;
-        tell!("{}", granted(&draft, &given))
+        tell!("{}", granted(&draft, &given))?;
+        let Some(loaded) = list.load_draft(&draft)? else { return Ok(()) };
+        list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;
+        let (open, all) = list.open_of(&list.ledger().plan_row(loaded.plan())?)?;
+        tell!("it is loaded as plan {}: {}, {open} open", loaded.plan(), count(all, "task"))?;
+        tell!("the next session is offered its tasks; say \"do the tasks\" to start")
     }
 }
 

@@ -9,6 +9,7 @@ use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
+use crate::terminal;
 
 /// Close the plan gate.
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ impl Lock {
             tell!("not sealed, so Steadfast cannot restore changes by a script there: {}", and_more(&not_sealed, 5))?;
         }
         if let Some(at) = gate.expires_at {
-            tell!("the gate opens by itself at {at}")?;
+            tell!("the gate opens by itself at {}", terminal::moment(at))?;
         }
         tell!("`steadfast plan propose FILE` stores a draft for the human to read")
     }

@@ -1,10 +1,12 @@
 use serde_json::json;
 use steadfast_model::{Counts, PlanId};
 use steadfast_store::ledger::PlanLine;
+use steadfast_text::one_line;
 use steadfast_work::task_list::{Plans, TaskList};
 
 use crate::error::CommandError;
-use crate::output::tell;
+use crate::output::{put_laid_out, tell};
+use crate::terminal::{Column, Table, strong};
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let Plans { lines, in_force } = list.plans()?;
@@ -23,13 +25,20 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     if lines.is_empty() {
         return tell!("no plan is loaded; `steadfast plan load SPEC.md` loads one");
     }
-    let width = lines.iter().map(|line| line.id.as_str().len()).max().unwrap_or(1);
+    let mut table = Table::new(&[
+        Column::whole("  PLAN", 9),
+        Column::whole("TASKS", 6),
+        Column::text("TITLE", 7, 16),
+        Column::text("SPEC", 3, 10),
+        Column::whole("RUN", 4),
+    ]);
     for line in &lines {
-        let mark = if is_in_force(line) { "*" } else { " " };
-        let source = line.source.as_ref().map(|source| format!("  [{source}]")).unwrap_or_default();
-        let run = line.run.as_ref().map(|run| format!("  (run {run})")).unwrap_or_default();
-        tell!("{mark} {:width$}  {}  {}{source}{run}", line.id.as_str(), counted(line.counts), line.title)?;
+        let plan = if is_in_force(line) { strong(&format!("* {}", line.id)) } else { format!("  {}", line.id) };
+        let source = line.source.as_ref().map(|source| format!("[{source}]")).unwrap_or_default();
+        let run = line.run.as_ref().map(|run| format!("(run {run})")).unwrap_or_default();
+        table.row([plan, counted(line.counts), one_line(&line.title), source, run]);
     }
+    put_laid_out(&table.text())?;
     tell!("* in force")
 }
 

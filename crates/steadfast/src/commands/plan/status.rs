@@ -14,7 +14,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     if as_json {
         return tell!("{}", report::position_json(&position));
     }
-    let Position { plan, approval, gates, draft, counts, hash } = &position;
+    let Position { plan, approval, gates, draft, unloaded: never_loaded, counts, hash } = &position;
     if let Some(plan) = plan {
         tell!("{} ({})", plan.title, plan.id)?;
         tell!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked)?;
@@ -31,6 +31,9 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
         if let Some(broken) = closed_gate.seal(list.place()).line() {
             tell!("{broken}; `steadfast doctor` reports the consequences")?;
         }
+    }
+    if let Some(draft) = never_loaded.as_ref().filter(|_| plan.is_some()) {
+        tell!("{}", unloaded(draft))?;
     }
     match draft {
         Some(draft) if *approval == Approval::Approved && plan.is_none() => {
@@ -49,6 +52,16 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
         None if plan.is_none() => tell!("no plan is loaded or drafted; `steadfast plan load SPEC.md` loads one"),
         None => Ok(()),
     }
+}
+
+/// A line about an approved plan that was never loaded.
+pub(in crate::commands) fn unloaded(draft: &Draft) -> String {
+    format!(
+        "plan {} is approved, but not loaded: {}; `steadfast plan load {}` loads it",
+        short_of(draft),
+        draft.title,
+        draft.path
+    )
 }
 
 fn described(draft: &Draft) -> String {

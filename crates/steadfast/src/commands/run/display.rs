@@ -2,22 +2,22 @@
 //! terminal, and the page `PROGRESS.md`.
 
 use std::fs;
-use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
+use steadfast_model::{Millis, Run, RunId, RunSettings, RunUnit, RunView};
 use steadfast_redact::redact;
-use steadfast_runner::progress::{progress_md, report, status_line};
+use steadfast_runner::progress::{cost, progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
+use steadfast_text::{HANG, count, duration, one_line};
 
 use super::notice::Notice;
-use super::screen::Screen;
 use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
+use crate::terminal::{self, Column, Screen, Table, faint, strong};
 
 /// Rendering a run of thousands of tasks takes a while: it may use at most a hundredth of the time.
 const SHARE: u32 = 100;
@@ -38,6 +38,8 @@ pub(super) struct Display {
     shown: bool,
     not_before: Instant,
     status: String,
+    /// The day of the last line.
+    day: String,
 }
 
 impl Display {
@@ -52,7 +54,7 @@ impl Display {
         Self {
             place: place.clone(),
             run: run.id.clone(),
-            screen: stderr().is_terminal().then(Screen::default),
+            screen: Screen::of_stderr(),
             ledger: Ledger::open_read_only(&place.state).ok().flatten(),
             page: super::page(&place.root, &run.plan),
             notice: Notice::of(settings),
@@ -60,6 +62,7 @@ impl Display {
             shown: false,
             not_before: Instant::now(),
             status: String::new(),
+            day: String::new(),
         }
     }
 
@@ -112,9 +115,20 @@ impl Display {
 
     fn draw(&mut self, now: &Snapshot<'_>) {
         let Some(screen) = &mut self.screen else { return };
+        let (width, _) = screen.size();
         let mut lines = vec![self.status.clone()];
+        let mut table = Table::new(&[
+            Column::whole("", 1),
+            Column::whole("", 9),
+            Column::whole("", 5),
+            Column::text("", 7, 20),
+            Column::whole("", 4),
+            Column::text("", 2, 12),
+        ]);
+        let at = environment::now();
         let working = now.units.iter().filter_map(|unit| Some((unit, now.agents.get(&unit.unit)?)));
-        lines.extend(working.map(|(unit, activity)| agent(unit, activity)));
+        working.for_each(|(unit, activity)| table.row(agent(unit, activity, at)));
+        lines.extend(table.lines(Some(width)).into_iter().skip(1));
         screen.draw(&lines);
     }
 }
@@ -125,8 +139,14 @@ impl Audience for Display {
         self.shown = true;
         if let Some(line) = line(event, now).filter(|_| !is_continued) {
             self.wipe();
-            let time = environment::now().to_string();
-            note!("{} {line}", time.get(11..19).unwrap_or(&time));
+            let now = environment::now();
+            // A night has two dates.
+            let day = terminal::day(now);
+            if self.day != day {
+                note!("{}", faint(&terminal::day_line(now)));
+                self.day = day;
+            }
+            note!("{} {HANG}{line}", faint(&terminal::clock(now)));
             self.stale = true;
         }
         if let RunEvent::Blocked { unit, why } = event {
@@ -137,14 +157,22 @@ impl Audience for Display {
     }
 }
 
-fn agent(unit: &RunUnit, activity: &Activity) -> String {
+/// Mark, unit, time, what it does, what it took, title: a narrow terminal cuts the title first.
+fn agent(unit: &RunUnit, activity: &Activity, now: Millis) -> [String; 6] {
     let Activity { doing, turns, spent } = activity;
-    let cost = match spent.micro_usd {
-        Some(micro) if micro > 0 => format!(" · ${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000),
-        _ => String::new(),
-    };
-    let turns = if *turns == 0 { String::new() } else { format!(" · {turns} turns") };
-    format!("  {:<6} {}: {doing}{turns}{cost}", unit.unit.as_str(), unit.title)
+    let took = u64::try_from(now.since(unit.updated_at)).unwrap_or(0) / 1_000 * 1_000;
+    let turns = (*turns > 0).then(|| count(*turns, "turn"));
+    let spent = spent.micro_usd.filter(|micro| *micro > 0).map(cost);
+    let amounts: Vec<String> = turns.into_iter().chain(spent).collect();
+    let took = if took == 0 { String::new() } else { duration(took) };
+    [
+        ">".to_owned(),
+        strong(unit.unit.as_str()),
+        took,
+        one_line(doing),
+        amounts.join(" · "),
+        faint(&one_line(&unit.title)),
+    ]
 }
 
 /// `unit 1.1 has`, `units 1.1, 1.2 have`

@@ -24,8 +24,8 @@ use crate::run::git;
 use crate::sandbox::{Sandbox, write_program};
 
 const MARKS: [&str; 7] = ["not run", "file", "exit", "as", "answer", "keys", "generated"];
-/// What an answer is typed for.
-const QUESTION: &[u8] = b"[y/N] ";
+/// What an answer is typed for: the ends of the questions.
+const QUESTIONS: [&[u8]; 3] = [b"[y/N] ", b"show every line] ", b"without the permissions] "];
 /// Its help texts have their own tests.
 const GENERATED: &str = "docs/reference/commands.md";
 
@@ -58,7 +58,7 @@ fn bash(sandbox: &Sandbox, script: &str, block: &Block) -> Output {
     let (mut stdout, mut byte) = (Vec::new(), [0]);
     while output.read(&mut byte).unwrap() == 1 {
         stdout.extend(byte);
-        if stdout.ends_with(QUESTION) {
+        if QUESTIONS.iter().any(|question| stdout.ends_with(question)) {
             input.write_all(format!("{answer}\n").as_bytes()).unwrap();
         }
     }

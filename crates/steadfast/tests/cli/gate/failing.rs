@@ -402,7 +402,7 @@ fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
         ["yes, approved", "ok approve it", &format!("`approve plan {short}`"), &format!("approve plan {short}!")]
     {
         let told = message(&sandbox.hook("UserPromptSubmit", "me", json!({"prompt": said})));
-        assert!(told.starts_with("Nothing is approved: "), "{said}: {told}");
+        assert!(told.starts_with("Steadfast: Nothing is approved: "), "{said}: {told}");
         assert!(told.contains("`steadfast plan approve` in a terminal"), "{said}: {told}");
     }
     for said in ["they approved the budget", "how do I approve a plan?"] {
@@ -416,7 +416,7 @@ fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
             "tool_response": {"answers": {"Ready to build?": label}}})
     };
     let told = message(&sandbox.hook("PostToolUse", "me", answered("q-1", "Approve")));
-    assert!(told.starts_with("Nothing is approved: the agent asked its own question"), "{told}");
+    assert!(told.starts_with("Steadfast: Nothing is approved: the agent asked its own question"), "{told}");
     assert_eq!(message(&sandbox.hook("PostToolUse", "me", answered("q-2", "Wait"))), "");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     // Its help is for everyone.

@@ -1,5 +1,7 @@
 //! Each package: installed, and the demo run from it, within 20 s.
 
+mod image;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

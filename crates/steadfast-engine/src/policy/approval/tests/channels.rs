@@ -19,9 +19,7 @@ fn the_whole_message_of_a_human_approves_the_very_draft() {
     assert_eq!((state.gate, state.approved.as_deref()), (None, Some(HASH)));
     assert_eq!(
         decision.answer.context.as_deref(),
-        Some(
-            "The human approved plan 01234567 (Sign in). It is written to `PLAN.md`. `steadfast plan load PLAN.md` loads it."
-        )
+        Some("The human approved plan 01234567 (Sign in). It is written to `PLAN.md`.")
     );
 }
 

@@ -64,7 +64,7 @@ fn the_human_reads_once_that_the_session_is_bound_and_how_to_end_that() {
     assert_eq!(
         first.answer.note.as_deref(),
         Some(
-            "steadfast: this session is bound to SPEC.json and does not stop while its tasks are open. `steadfast plan \
+            "Steadfast: this session is bound to SPEC.json and does not stop while its tasks are open. `steadfast plan \
              release` ends that."
         )
     );

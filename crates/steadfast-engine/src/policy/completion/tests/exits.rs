@@ -17,7 +17,7 @@ fn without_all_complete_a_promise_is_wanted() {
     let mut state = but(ExitOn::AllComplete);
     assert_eq!(
         verdict(&state, &stopping(), &facts).text(),
-        "All 5 tasks are done. The turn ends with `<promise>ALL TASKS COMPLETE</promise>`. (refusal 1 of 50)"
+        "All 5 tasks are done. The turn ends with `<promise>ALL TASKS COMPLETE</promise>`."
     );
     go(&mut state, &saying("<promise>EPIC COMPLETE</promise>"), &facts);
     assert_eq!(state.stop.released, Some(Release::Complete));
@@ -37,7 +37,7 @@ fn without_all_blocked_it_is_refused_until_the_budget_ends() {
     let mut state = but(ExitOn::AllBlocked);
     assert_eq!(
         verdict(&state, &stopping(), &facts).text(),
-        "2 of 5 tasks are blocked. `steadfast task list` shows why. (refusal 1 of 50)"
+        "2 of 5 tasks are blocked. `steadfast task list` shows why."
     );
     assert_eq!(refusals_until_released(&mut state, &facts, true), 50);
     assert_eq!(state.stop.released, Some(Release::Capped));

@@ -14,9 +14,8 @@ fn a_false_promise_of_completion_is_answered_with_what_is_open() {
     assert_eq!(
         said,
         Verdict::Continue {
-            reason: "You promised completion, but 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. \
-                     `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside. (refusal \
-                     1 of 50)"
+            reason: "You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. \
+                     `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside."
                 .into()
         }
     );
@@ -37,7 +36,7 @@ fn a_promise_of_completion_over_blocked_tasks_is_corrected_for_the_human() {
     assert_eq!(
         said.note.as_deref(),
         Some(
-            "steadfast lets this session stop as all blocked, not complete as the agent promised: 2 of 5 tasks are \
+            "Steadfast let this session stop as all blocked, not complete as the agent promised: 2 of 5 tasks are \
              blocked, 3 done. `steadfast task list` shows why."
         )
     );
@@ -49,7 +48,7 @@ fn the_plans_own_promise_is_one() {
     let mut own = plan(Some(ME), 2, 3, 0);
     own.brief.promise = Some("AUTH SHIPPED".into());
     let said = verdict(&fresh(), &saying("<promise>auth shipped</promise>"), &knowing(own));
-    assert!(said.text().starts_with("You promised completion, but "), "{}", said.text());
+    assert!(said.text().starts_with("You wrote `<promise>auth shipped</promise>`, but "), "{}", said.text());
 }
 
 #[test]
@@ -60,8 +59,7 @@ fn an_agent_that_needs_the_user_is_told_once_what_else_there_is() {
         first.answer.ruling,
         steadfast_model::Ruling::Continue {
             reason: "1 is blocked until the user has answered. 2 of 5 tasks are open: 2 Task 2; 3 Task 3. Next is 2. \
-                     `steadfast task done 2` closes it, `steadfast task block 2 --why REASON` sets it aside. (refusal \
-                     1 of 50)"
+                     `steadfast task done 2` closes it, `steadfast task block 2 --why REASON` sets it aside."
                 .into()
         }
     );
@@ -75,7 +73,7 @@ fn an_agent_that_needs_the_user_is_told_once_what_else_there_is() {
     assert_eq!(
         second.answer.note.as_deref(),
         Some(
-            "steadfast lets this session stop as needs user: Which key is it? 2 of 5 tasks are open; `steadfast task \
+            "Steadfast let this session stop as needs user: Which key is it? 2 of 5 tasks are open; `steadfast task \
              list` shows them."
         )
     );
@@ -102,7 +100,7 @@ fn with_nothing_else_to_do_it_is_let_go_at_once() {
     let note = said.answer.note.unwrap();
     assert_eq!(
         note,
-        "steadfast lets this session stop as needs user: Which key is it? 1 Task 1 waits for you; `steadfast task \
+        "Steadfast let this session stop as needs user: Which key is it? 1 Task 1 waits for you; `steadfast task \
          unblock 1` reopens it. 0 of 3 tasks are open; `steadfast task list` shows them."
     );
     assert!(go(&mut state, &stopping(), &knowing(plan(Some(ME), 0, 2, 1))).answer.is_pass(), "the human was told");
@@ -136,7 +134,7 @@ fn a_full_context_lets_go_and_the_second_without_progress_counts_as_stuck() {
     assert_eq!(
         said.answer.note.as_deref(),
         Some(
-            "steadfast lets this session stop as checkpoint: its context is full, 2 of 3 tasks are open. `steadfast \
+            "Steadfast let this session stop as checkpoint: its context is full, 2 of 3 tasks are open. `steadfast \
              status` shows the tasks, `steadfast resume` continues in a fresh session."
         )
     );

@@ -36,7 +36,7 @@ fn a_subagent_does_not_end_with_its_task_in_progress() {
         said.answer.ruling,
         steadfast_model::Ruling::Continue {
             reason: "This agent started a task that is in progress: 1 Task 1. `steadfast task done 1` closes it, \
-                     `steadfast task block 1 --why REASON` sets it aside. (refusal 1 of 50)"
+                     `steadfast task block 1 --why REASON` sets it aside."
                 .into()
         }
     );
