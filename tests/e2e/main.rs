@@ -48,6 +48,7 @@ mod owners;
 mod permission;
 mod plugin;
 mod promise;
+mod proxy;
 mod red_team;
 mod run;
 mod sandbox;

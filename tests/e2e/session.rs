@@ -27,6 +27,8 @@ pub(crate) struct Session<'a> {
     unasked: bool,
     args: Vec<String>,
     env: Vec<(String, String)>,
+    /// What stands between the host and the model.
+    proxy: Option<String>,
 }
 
 /// A session under way.
@@ -56,7 +58,7 @@ impl<'a> Session<'a> {
         assert!(!prompt.is_empty(), "a host wants a prompt");
         scenario.check().unwrap();
         let model = ScriptedModel::start(scenario).unwrap();
-        Self { scene, model, prompt, cwd: scene.root(), unasked: true, args: Vec::new(), env: Vec::new() }
+        Self { scene, model, prompt, cwd: scene.root(), unasked: true, args: Vec::new(), env: Vec::new(), proxy: None }
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -82,14 +84,24 @@ impl<'a> Session<'a> {
         self
     }
 
+    pub(crate) fn model_url(&self) -> String {
+        self.model.url()
+    }
+
+    /// With a proxy at this address between the host and the model.
+    pub(crate) fn behind(mut self, url: String) -> Self {
+        self.proxy = Some(url);
+        self
+    }
+
     pub(crate) fn run(self) -> Run {
         self.start().finish()
     }
 
     pub(crate) fn start(self) -> Running<'a> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let Self { scene, model, prompt, cwd, unasked, args, env } = self;
-        let url = model.url();
+        let Self { scene, model, prompt, cwd, unasked, args, env, proxy } = self;
+        let url = proxy.unwrap_or_else(|| model.url());
         // `init` merges into a configuration that was there before the model had a port.
         let settings = match scene.program.host() {
             Host::Codex => Some(format!("model_providers.scripted.base_url=\"{url}/v1\"")),

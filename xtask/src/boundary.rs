@@ -10,7 +10,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// External packages that a crate must not contain, even indirectly.
-const FORBIDDEN: [(&str, &[&str]); 15] = [
+const FORBIDDEN: [(&str, &[&str]); 16] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
@@ -23,13 +23,14 @@ const FORBIDDEN: [(&str, &[&str]); 15] = [
     ("steadfast-words", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
-    ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse"]),
+    ("steadfast-hook", &["clap", "tokio", "hyper", "rustls", "tracing", "log", "similar", "httparse"]),
+    ("steadfast-proxy", &["clap", "log", "rusqlite", "regex", "aws-lc-rs", "h2", "openssl"]),
     ("steadfast-work", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
 ];
 
 /// Every crate of the product, and the product crates that it may use directly. An unlisted crate fails the check.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
@@ -51,6 +52,8 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "steadfast-runner",
         &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
     ),
+    // Knows HTTP and the formats of models, and no rules: the command gives it a judge.
+    ("steadfast-proxy", &[]),
     ("steadfast-sim", &[]),
     // Only for tests: no product crate may use it.
     ("steadfast-testkit", &[]),

@@ -9,8 +9,18 @@ use std::process::{Command, Stdio};
 use crate::process::{cargo, root, run, triple};
 use crate::{Result, tool};
 
-const TARGETS: [&str; 8] =
-    ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown", "task_lists", "transcript"];
+const TARGETS: [&str; 10] = [
+    "decode",
+    "json_splice",
+    "redact",
+    "settings",
+    "shell",
+    "spec_json",
+    "spec_markdown",
+    "sse",
+    "task_lists",
+    "transcript",
+];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

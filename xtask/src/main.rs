@@ -29,6 +29,7 @@ usage: cargo xtask CHORE
   bench hook           what a hook costs beside an empty process; fails over its limits (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
+  bench proxy [ROUNDS]  what the proxy adds to each event of a stream, beside nginx and beside no proxy
   bench makespan [SETS] how long real runs of 16 units take beside the least they could (--scale FACTOR, --binary PATH)
   bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),
         ["bench", "observe", rest @ ..] => bench::observe(rest),
+        ["bench", "proxy", rest @ ..] => bench::proxy(rest),
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
         ["captures"] => run(cargo(["test", "--quiet", "--package", "steadfast-e2e", "captures::"])
             .env("STEADFAST_CAPTURES", process::root().join("docs/captures"))),

@@ -5,6 +5,7 @@ mod guard;
 mod hook;
 mod ledger;
 mod observe;
+mod proxy;
 mod transcript;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use guard::guard;
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
+pub(crate) use proxy::proxy;
 pub(crate) use transcript::transcript;
 
 /// Returns the folder of the corpora, beside this repository.

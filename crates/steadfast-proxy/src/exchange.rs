@@ -1,0 +1,247 @@
+//! One request of a client and its answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+
+use crate::body::{AnswerBody, ReadBody, RequestBody};
+use crate::encoding::BodyEncoding;
+use crate::judge::ModelExchange;
+use crate::server::{Guest, ProxyRoute, ProxyState};
+use crate::upstream::UpstreamError;
+use crate::watch::{AnswerWatch, WatchedStream};
+use crate::wire::{Endpoint, may_be_restored, restore};
+
+/// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
+const BODY_LIMIT: usize = 64 << 20;
+
+/// Headers that are about one connection only.
+const HOP_BY_HOP: [&str; 9] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Answers one request. An error ends the connection without an answer, as the upstream did.
+pub(crate) async fn exchange(
+    state: Arc<ProxyState>,
+    guest: Guest,
+    request: Request<Incoming>,
+) -> Result<Response<AnswerBody>, UpstreamError> {
+    let below = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let admitted = guest.admits(request.headers()).and_then(|()| state.route(&below).ok_or(RefusedRequest::NoRoute));
+    let (route, below) = match admitted {
+        Ok(found) => found,
+        Err(refused) => return Ok(refused.answer()),
+    };
+    if request.headers().contains_key(header::UPGRADE) || request.method() == Method::CONNECT {
+        // Codex tries a WebSocket first. After this status it takes HTTP at once; after a 404 it tries six more times.
+        return Ok(RefusedRequest::Upgrade.answer());
+    }
+    match forward(&state, route, below, request).await {
+        Ok(response) => Ok(response),
+        Err(Failure::Refused(refused)) => Ok(refused.answer()),
+        Err(Failure::Upstream(error @ UpstreamError::Broken { .. })) => Err(error),
+        Err(Failure::Upstream(error)) => Ok(RefusedRequest::Unreachable(error.to_string()).answer()),
+    }
+}
+
+enum Failure {
+    Refused(RefusedRequest),
+    Upstream(UpstreamError),
+}
+
+impl From<UpstreamError> for Failure {
+    fn from(error: UpstreamError) -> Self {
+        Self::Upstream(error)
+    }
+}
+
+async fn forward(
+    state: &ProxyState,
+    route: &ProxyRoute,
+    below: &str,
+    request: Request<Incoming>,
+) -> Result<Response<AnswerBody>, Failure> {
+    let (mut parts, body) = request.into_parts();
+    let path = below.split('?').next().unwrap_or_default();
+    let endpoint = Endpoint::of(path).filter(|_| parts.method == Method::POST);
+    let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
+    let body = match &seen {
+        Some((_, exchange)) => {
+            let body = whole_request(body).await?;
+            let encoding = BodyEncoding::of(&parts.headers);
+            let restored = restored(state, exchange, body.clone(), encoding).await;
+            if restored.is_some() {
+                parts.headers.remove(header::CONTENT_ENCODING);
+            }
+            let body = restored.unwrap_or(body);
+            if parts.headers.contains_key(header::CONTENT_LENGTH) {
+                parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
+            }
+            RequestBody::Whole(body)
+        }
+        None if http_body::Body::is_end_stream(&body) => RequestBody::Empty,
+        None => RequestBody::Streamed(body),
+    };
+    parts.uri = route.upstream.uri(below).ok_or(Failure::Refused(RefusedRequest::NoRoute))?;
+    without_hop_by_hop(&mut parts.headers);
+    parts.headers.remove(header::EXPECT);
+    let host = HeaderValue::from_str(route.upstream.authority().as_str());
+    parts.headers.insert(header::HOST, host.map_err(|_| Failure::Refused(RefusedRequest::NoRoute))?);
+    // A compressed answer cannot be read beside the stream.
+    parts.headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let response = route.upstream.send(Request::from_parts(parts, body)).await?;
+    Ok(answer(state, seen, response).await)
+}
+
+/// Returns the request as the model knows it, without compression. `None`: it passes as it is.
+async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) -> Option<Bytes> {
+    let (memory, format) = (Arc::clone(&state.memory), exchange.format);
+    let session = exchange.session.clone().unwrap_or_default();
+    if encoding == BodyEncoding::Unknown
+        || (encoding == BodyEncoding::Plain && !may_be_restored(&body, &session, &memory))
+    {
+        return None;
+    }
+    // A conversation of megabytes must not keep the other streams waiting.
+    let restored = tokio::task::spawn_blocking(move || match encoding {
+        BodyEncoding::Plain => restore(format, &body, &session, &memory),
+        encoded => restore(format, &encoded.decoded(&body, BODY_LIMIT)?, &session, &memory),
+    });
+    restored.await.ok().flatten()
+}
+
+async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {
+    match ReadBody::of(body, BODY_LIMIT).await {
+        ReadBody::Whole(body) => Ok(body),
+        ReadBody::TooLong(..) => Err(Failure::Refused(RefusedRequest::TooLong)),
+        // The client has left, and nobody reads this.
+        ReadBody::Broken(..) => Err(Failure::Refused(RefusedRequest::Incomplete)),
+    }
+}
+
+async fn answer(
+    state: &ProxyState,
+    seen: Option<(Endpoint, ModelExchange)>,
+    response: Response<Incoming>,
+) -> Response<AnswerBody> {
+    let (mut parts, body) = response.into_parts();
+    without_hop_by_hop(&mut parts.headers);
+    let seen = seen.filter(|(endpoint, _)| endpoint.answers && !parts.headers.contains_key(header::CONTENT_ENCODING));
+    let Some((_, exchange)) = seen else { return Response::from_parts(parts, AnswerBody::streamed(body)) };
+    let (judge, memory) = (Arc::clone(&state.judge), Arc::clone(&state.memory));
+    let watch = AnswerWatch { exchange: Arc::new(exchange), judge, memory, limits: limits(&parts.headers) };
+    let is = |kind: &str| {
+        let content = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        content.is_some_and(|content| content.trim_start().to_ascii_lowercase().starts_with(kind))
+    };
+    let body = if is("text/event-stream") {
+        if watch.judge.refuses(&watch.exchange) {
+            parts.headers.remove(header::CONTENT_LENGTH);
+        }
+        AnswerBody::watched(WatchedStream::new(body, watch))
+    } else if is("application/json") {
+        match ReadBody::of(body, BODY_LIMIT).await {
+            ReadBody::Whole(body) => {
+                let body = watch.whole(body).await;
+                if parts.headers.contains_key(header::CONTENT_LENGTH) {
+                    parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
+                }
+                AnswerBody::whole(body)
+            }
+            other => other.into_answer(),
+        }
+    } else {
+        AnswerBody::streamed(body)
+    };
+    Response::from_parts(parts, body)
+}
+
+fn seen_exchange(endpoint: Endpoint, headers: &HeaderMap) -> ModelExchange {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let first = |names: &[&str]| names.iter().find_map(|name| text(name));
+    ModelExchange {
+        format: endpoint.format,
+        session: first(&["x-claude-code-session-id", "session-id", "session_id", "thread-id"]),
+        agent: first(&["x-claude-code-agent-id", "thread-id"]),
+        turn: text("x-codex-turn-metadata"),
+    }
+}
+
+/// Returns the headers about rate limits.
+fn limits(headers: &HeaderMap) -> Vec<(String, String)> {
+    let is_limit = |name: &HeaderName| {
+        let name = name.as_str();
+        let is_known = ["anthropic-ratelimit-", "x-ratelimit-", "x-codex-"].iter().any(|start| name.starts_with(start));
+        is_known || name == "retry-after"
+    };
+    let found = headers.iter().filter(|(name, _)| is_limit(name));
+    found.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
+}
+
+fn without_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        // A client must not make the proxy drop what the upstream needs.
+        .filter(|name| *name != header::CONTENT_LENGTH && *name != header::AUTHORIZATION)
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
+/// A request that the proxy answers itself.
+#[derive(Debug)]
+pub(crate) enum RefusedRequest {
+    NoRoute,
+    Host,
+    Origin,
+    Upgrade,
+    TooLong,
+    Incomplete,
+    Unreachable(String),
+}
+
+impl RefusedRequest {
+    fn answer(self) -> Response<AnswerBody> {
+        let (status, kind, message) = match self {
+            Self::NoRoute => (StatusCode::NOT_FOUND, "not_found_error", "this address has no valid token".into()),
+            Self::Host => (StatusCode::FORBIDDEN, "permission_error", "the `Host` header is not this machine".into()),
+            Self::Origin => (StatusCode::FORBIDDEN, "permission_error", "web pages may not use this address".into()),
+            Self::Upgrade => {
+                (StatusCode::UPGRADE_REQUIRED, "invalid_request_error", "WebSockets are not supported; use HTTP".into())
+            }
+            Self::TooLong => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "request_too_large",
+                format!("the request is over {} MB", BODY_LIMIT >> 20),
+            ),
+            Self::Incomplete => (StatusCode::BAD_REQUEST, "invalid_request_error", "the request is incomplete".into()),
+            Self::Unreachable(problem) => (StatusCode::BAD_GATEWAY, "api_error", problem),
+        };
+        let message = crate::json::quoted(&format!("steadfast proxy: {message}"));
+        // Clients of both services find the message here.
+        let body = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{message}}}}}"#);
+        let mut response = Response::new(AnswerBody::whole(body));
+        *response.status_mut() = status;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+}

@@ -1,0 +1,47 @@
+//! The door between the proxy and the rules.
+
+use std::fmt;
+
+use crate::wire::{ModelAnswer, WireCall, WireFormat};
+
+/// One request to a model, and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelExchange {
+    pub format: WireFormat,
+    /// The session, if the host names it.
+    pub session: Option<String>,
+    /// The subagent, if the host names it.
+    pub agent: Option<String>,
+    /// Codex's own description of the turn: session, thread, sandbox and workspace, as JSON.
+    pub turn: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallRuling {
+    Allow,
+    /// The model reads the reason as the result of its call.
+    Refuse {
+        why: String,
+    },
+}
+
+/// Judges the calls of a model, and sees its answers.
+pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
+    /// Returns whether any call can be refused. If not, answers are forwarded as they arrive.
+    fn refuses(&self, exchange: &ModelExchange) -> bool;
+
+    /// Returns whether a call of this tool has to wait for a ruling. It is asked for each call and must be quick.
+    fn holds(&self, exchange: &ModelExchange, tool: &str) -> bool;
+
+    /// Judges a held call. It runs on a thread of its own and may read files.
+    fn judge(&self, exchange: &ModelExchange, call: &WireCall) -> CallRuling;
+
+    /// The ruling if [`Self::judge`] panics or takes too long.
+    fn without_judgement(&self, exchange: &ModelExchange, call: &WireCall) -> CallRuling;
+
+    /// Sees a call that is not held. It must be quick.
+    fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);
+
+    /// Sees an answer at its end. It must be quick.
+    fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer);
+}

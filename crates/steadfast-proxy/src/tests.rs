@@ -1,0 +1,8 @@
+//! The whole proxy between a raw client and a raw upstream.
+
+pub(crate) mod client;
+mod differential;
+mod double;
+mod network;
+mod refusing;
+mod serving;

@@ -1,0 +1,233 @@
+//! The proxy between a real host and a model that compares what comes back with what it produced.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use steadfast_proxy::wire::{ModelAnswer, REFUSED_TOOL, WireCall};
+use steadfast_proxy::{CallJudge, CallRuling, ModelExchange, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
+use steadfast_sim::{Action, Request, Scenario, Track, Turn};
+
+use crate::agents::Program;
+use crate::session::{Run, Session};
+use crate::world::{PROMPT, Scene};
+
+on!(an_observed_session_is_the_same_as_without_the_proxy: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(a_refused_call_does_not_run_and_the_model_sees_its_own_call_with_the_reason: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
+
+const TOKEN: &str = "0123456789abcdef";
+
+const WHY: &str = "`forbidden.txt` is \"protected\" by the plan";
+
+/// Refuses every call that names the forbidden file.
+#[derive(Debug, Default)]
+struct FileGuard {
+    observes: bool,
+    calls: Mutex<Vec<WireCall>>,
+    answers: Mutex<Vec<(ModelExchange, ModelAnswer)>>,
+}
+
+impl CallJudge for FileGuard {
+    fn refuses(&self, _: &ModelExchange) -> bool {
+        !self.observes
+    }
+
+    fn holds(&self, _: &ModelExchange, tool: &str) -> bool {
+        tool != "Read"
+    }
+
+    fn judge(&self, _: &ModelExchange, call: &WireCall) -> CallRuling {
+        self.calls.lock().unwrap().push(call.clone());
+        if call.input.contains("forbidden.txt") {
+            CallRuling::Refuse { why: WHY.to_owned() }
+        } else {
+            CallRuling::Allow
+        }
+    }
+
+    fn without_judgement(&self, _: &ModelExchange, call: &WireCall) -> CallRuling {
+        panic!("no judgement on {call:?}")
+    }
+
+    fn saw_call(&self, _: &ModelExchange, call: &WireCall) {
+        self.calls.lock().unwrap().push(call.clone());
+    }
+
+    fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer) {
+        self.answers.lock().unwrap().push((exchange.clone(), answer.clone()));
+    }
+}
+
+fn behind<'a>(session: Session<'a>, judge: Arc<FileGuard>) -> (Session<'a>, RunningProxy) {
+    let upstream = Upstream::new(&session.model_url(), &NetworkSettings::default()).unwrap();
+    let proxy = RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], judge).unwrap();
+    (session.behind(proxy.url(TOKEN)), proxy)
+}
+
+/// Two calls in one message, of which one is forbidden; then the same through the shell; then something else.
+fn work() -> Scenario {
+    let both = [Action::write("forbidden.txt", "mine\n"), Action::write("first.txt", "one\n")];
+    Scenario::new("proxy")
+        .prompt(PROMPT)
+        .turn(Turn::saying("I write both.").calling(both))
+        .shell("echo mine > forbidden.txt")
+        .turn(Turn::saying("Then another one.").calling([Action::write("second.txt", "two\n")]))
+        .say("Done.")
+}
+
+fn main_requests(run: &Run) -> Vec<Request> {
+    run.requests.iter().filter(|request| request.track == Track::Main && request.method == "POST").cloned().collect()
+}
+
+/// The conversation of a request, without the marks of the cache. A host moves them, and writes a lone text as a string
+/// where it has none.
+fn conversation(request: &Request) -> Vec<Value> {
+    let items = request.body["messages"].as_array().or_else(|| request.body["input"].as_array()).unwrap();
+    let mut items = items.clone();
+    items.iter_mut().for_each(without_marks);
+    for item in &mut items {
+        if let Some([only]) = item["content"].as_array().map(Vec::as_slice)
+            && only["type"] == "text"
+        {
+            item["content"] = only["text"].clone();
+        }
+    }
+    items
+}
+
+fn without_marks(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("cache_control");
+            members.values_mut().for_each(without_marks);
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_marks),
+        _ => {}
+    }
+}
+
+/// A call or a result in a conversation.
+fn blocks(request: &Request) -> Vec<Value> {
+    let parts = |item: Value| match item["content"].as_array() {
+        Some(blocks) => blocks.clone(),
+        None => vec![item],
+    };
+    conversation(request).into_iter().flat_map(parts).collect()
+}
+
+/// The calls in a conversation: id, tool and input, as the model wrote them.
+fn calls(request: &Request) -> Vec<(String, String, Value)> {
+    let of_block = |block: Value| {
+        let kind = block["type"].as_str()?;
+        let (id, input) = match kind {
+            "tool_use" => ("id", "input"),
+            "function_call" => ("call_id", "arguments"),
+            "custom_tool_call" => ("call_id", "input"),
+            _ => return None,
+        };
+        Some((block[id].as_str()?.to_owned(), block["name"].as_str()?.to_owned(), block[input].clone()))
+    };
+    blocks(request).into_iter().filter_map(of_block).collect()
+}
+
+/// The result of a call.
+fn result(request: &Request, id: &str) -> Value {
+    let is_result =
+        |block: &Value| block["tool_use_id"] == id || (block["call_id"] == id && !block["output"].is_null());
+    blocks(request).into_iter().find(is_result).unwrap_or_else(|| panic!("no result of {id}"))
+}
+
+/// Every request continues the one before: nothing that the model saw is different later.
+fn is_one_conversation(requests: &[Request]) {
+    for pair in requests.windows(2) {
+        let (before, after) = (conversation(&pair[0]), conversation(&pair[1]));
+        for (number, (before, after)) in before.iter().zip(&after).enumerate() {
+            assert_eq!(before, after, "item {number} changed");
+        }
+        assert!(after.len() > before.len());
+        for part in ["system", "instructions", "tools"] {
+            let [mut before, mut after] = [pair[0].body[part].clone(), pair[1].body[part].clone()];
+            without_marks(&mut before);
+            without_marks(&mut after);
+            assert_eq!(before, after, "{part} changed");
+        }
+    }
+}
+
+fn an_observed_session_is_the_same_as_without_the_proxy(program: &Program) {
+    let scene = Scene::bare(program);
+    let judge = Arc::new(FileGuard { observes: true, ..FileGuard::default() });
+    let (session, _proxy) = behind(scene.session(work()), judge.clone());
+    let run = session.run();
+    assert!(run.status.success());
+    for file in ["forbidden.txt", "first.txt", "second.txt"] {
+        assert!(scene.root().join(file).exists(), "{file}");
+    }
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    // Every call was seen as the model wrote it, before its result went back.
+    let produced = calls(&requests[3]);
+    let seen: Vec<(String, String)> =
+        judge.calls.lock().unwrap().iter().map(|call| (call.id.clone(), call.tool.clone())).collect();
+    assert_eq!(seen, produced.into_iter().map(|(id, tool, _)| (id, tool)).collect::<Vec<_>>());
+    let answers = judge.answers.lock().unwrap();
+    let main: Vec<_> = answers.iter().filter(|(exchange, _)| exchange.session.as_deref() == Some(&*run.id)).collect();
+    assert!(main.len() >= 4, "{answers:?}");
+    let said: Vec<&str> = main.iter().map(|(_, answer)| &*answer.text).filter(|text| !text.is_empty()).collect();
+    assert!(said.ends_with(&["Done."]) && said.contains(&"I write both."), "{said:?}");
+    assert!(main.iter().all(|(_, answer)| answer.usage.is_some_and(|usage| usage.input > 0 && usage.output > 0)));
+}
+
+fn is_refused(request: &Request, forbidden: usize) {
+    let produced = calls(request);
+    assert!(produced.iter().all(|(_, tool, _)| tool != REFUSED_TOOL), "{produced:?}");
+    let refused: Vec<_> = produced.iter().filter(|(_, _, input)| input.to_string().contains("forbidden.txt")).collect();
+    assert_eq!(refused.len(), forbidden, "{produced:?}");
+    for (id, _, _) in refused {
+        let result = result(request, id);
+        let said = result.get("content").or(result.get("output")).unwrap();
+        assert_eq!(said, WHY, "{result}");
+        assert!(result["is_error"].is_null() || result["is_error"] == true, "{result}");
+    }
+}
+
+fn a_refused_call_does_not_run_and_the_model_sees_its_own_call_with_the_reason(program: &Program) {
+    let scene = Scene::bare(program);
+    let (session, _proxy) = behind(scene.session(work()), Arc::default());
+    let run = session.run();
+    assert!(run.status.success());
+    assert!(!scene.root().join("forbidden.txt").exists());
+    assert!(scene.root().join("first.txt").exists() && scene.root().join("second.txt").exists());
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    for (request, forbidden) in requests.iter().zip([0, 1, 2, 2]) {
+        is_refused(request, forbidden);
+    }
+    // The model's own input, of the forbidden file as of the other one.
+    for (_, tool, input) in calls(&requests[3]).iter().filter(|(_, tool, _)| tool == "Write") {
+        let path = input["file_path"].as_str().unwrap();
+        let content = json!({"file_path": path, "content": input["content"]});
+        assert_eq!(input, &content, "{tool}");
+    }
+}
+
+fn refused_calls_are_put_back_after_a_resume_behind_another_proxy(program: &Program) {
+    let scene = Scene::bare(program);
+    let (session, proxy) = behind(scene.session(work()), Arc::default());
+    let first = session.run();
+    drop(proxy);
+    // The second proxy refuses nothing and knows nothing of the first.
+    let observer = Arc::new(FileGuard { observes: true, ..FileGuard::default() });
+    let again = scene.session(Scenario::new("again").prompt("Go on.").say("Well."));
+    let again =
+        if program.is_claude() { again.args(["--resume", &first.id]) } else { again.args(["resume", &first.id]) };
+    let (again, _proxy) = behind(again, observer);
+    let second = again.run();
+    assert!(second.status.success());
+    let [before, after] = [main_requests(&first), main_requests(&second)];
+    let last = [before.last().unwrap().clone(), after[0].clone()];
+    is_refused(&last[1], 2);
+    assert_eq!(calls(&last[0]), calls(&last[1]));
+}
