@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 
 use rustix::fd::AsFd;
 
-pub(crate) use colour::{bad, bare, choose, faint, good, heading, painted, quoted, strong, warning};
+pub(crate) use colour::{Styling, bad, bare, choose, faint, good, heading, painted, quoted, strong, warning};
 pub(crate) use screen::Screen;
 pub(crate) use spinner::{Spinner, bar};
 pub(crate) use table::{Column, Table};

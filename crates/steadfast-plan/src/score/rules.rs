@@ -118,8 +118,11 @@ fn parse() -> Result<HashMap<&'static str, Vec<Rule>>, &'static str> {
     Ok(sections)
 }
 
+/// A condition that is written in Rust, with its name in the rules.
+type NamedCondition = (&'static str, fn(&Said) -> bool);
+
 /// The functions that conditions may call.
-const FUNCTIONS: [(&str, fn(&Said) -> bool); 10] = [
+const FUNCTIONS: [NamedCondition; 10] = [
     ("listed", Said::is_listed),
     ("number", Said::has_number),
     ("place", names_path),

@@ -43,7 +43,7 @@ impl TaskList {
     }
 
     fn load_draft_within(&mut self, draft: &Draft, budget: Option<Duration>) -> Result<Option<Loaded>, WorkError> {
-        if !self.read_draft(draft)?.is_some_and(|plan| !plan.tasks.is_empty()) {
+        if self.read_draft(draft)?.is_none_or(|plan| plan.tasks.is_empty()) {
             return Ok(None);
         }
         let path = Path::new(&draft.path);

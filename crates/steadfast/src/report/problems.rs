@@ -32,7 +32,7 @@ fn line_of(line: &str) -> String {
     if let Some((margin, help)) = line.split_once("= help: ").filter(|(margin, _)| margin.trim().is_empty()) {
         return format!("{margin}= {} {HANG}{}", terminal::good("help:"), terminal::quoted(help));
     }
-    let words: [(&str, fn(&str) -> String); 2] = [(": error[", terminal::bad), (": warning[", terminal::warning)];
+    let words: [(&str, terminal::Styling); 2] = [(": error[", terminal::bad), (": warning[", terminal::warning)];
     let found = words.iter().find_map(|(word, paint)| Some((line.find(word)? + 2, paint)));
     let Some((start, paint)) = found else { return line.to_owned() };
     let end = line[start..].find(": ").map_or(line.len(), |length| start + length);

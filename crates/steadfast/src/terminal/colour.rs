@@ -21,6 +21,9 @@ const STYLES: [Style; 6] = [
     Style::new().bold().underline(),
 ];
 
+/// One of the functions below.
+pub(crate) type Styling = fn(&str) -> String;
+
 /// What succeeded, and hints.
 pub(crate) fn good(text: &str) -> String {
     marked(0, text)
@@ -63,8 +66,7 @@ pub(crate) fn quoted(text: &str) -> String {
         if index > 0 {
             styled.push('\n');
         }
-        let words: [(&str, fn(&str) -> String); 4] =
-            [("error:", bad), ("hint:", good), ("warning:", warning), ("note:", strong)];
+        let words: [(&str, Styling); 4] = [("error:", bad), ("hint:", good), ("warning:", warning), ("note:", strong)];
         let word = words.iter().find(|(word, _)| line.starts_with(word));
         let line = match word {
             Some((word, style)) => {

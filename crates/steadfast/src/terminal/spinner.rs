@@ -1,5 +1,5 @@
-//! A line on standard error that shows that work goes on. `indicatif` does more than that and is nine times as long to
-//! build; a line that Ctrl-C leaves behind must be whole, and `Screen` draws such lines.
+//! A line on standard error that shows that work goes on. `Screen` draws it, as all lines that are redrawn, so a line that
+//! Ctrl-C leaves behind is whole; `indicatif` would redraw beside it.
 
 use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
