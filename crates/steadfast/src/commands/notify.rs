@@ -11,7 +11,7 @@ use crate::notifier::Notifier;
 /// Tell the human that a session needs them. A hook runs this in the background.
 #[derive(Debug, Args)]
 pub(super) struct Notify {
-    /// The moment. Each is told once.
+    /// Key of the moment. The human hears of each key once.
     #[arg(long, value_name = "KEY")]
     moment: String,
     /// The terminal of the session's host.

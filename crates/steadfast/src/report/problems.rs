@@ -55,6 +55,6 @@ mod tests {
         let said = terminal::bare(&problems(RENDERED, Some(30)));
         assert!(said.contains("\n 3 | ## Phase 1: a heading that is long\n   | ^^^^^^^\n"), "{said}");
         assert!(said.starts_with("SPEC.md:3:1: error[no-tasks]:\n  the phase has no tasks, so\n"), "{said}");
-        assert!(said.contains("   = help: add a task below the\n           heading, as in\n"), "{said}");
+        assert!(said.contains("   = help: add a task below\n           the heading, as in\n"), "{said}");
     }
 }
