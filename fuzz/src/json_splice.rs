@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use steadfast_proxy::json::{JsonText, Splices};
+use steadfast_splice::json::{JsonText, Splices};
 
 fuzz_target!(|document: &[u8]| {
     let Some(body) = JsonText::of(document) else { return };

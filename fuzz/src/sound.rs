@@ -11,13 +11,13 @@ pub(crate) fn check(text: &str, name: &str) {
     match compile(text, name, &options) {
         Ok(compiled) => {
             assert!(!compiled.warnings.iter().any(|problem| problem.is_error()), "an error among the warnings");
-            render(&compiled.warnings, text, name);
+            render(&compiled.warnings, text, name, |line| line.into());
             is_sound(&compiled.plan);
         }
         Err(report) => {
             assert!(report.errors() > 0, "no plan, and no reason");
             assert_eq!(lint(text, name, &options), report);
-            render(&report.problems, text, name);
+            render(&report.problems, text, name, |line| line.into());
         }
     }
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steadfast_proxy::sse::{SsePart, SseSplitter};
+use steadfast_splice::sse::{SsePart, SseSplitter};
 
 fuzz_target!(|input: (u8, Vec<u8>)| {
     let (size, stream) = input;

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// External packages that a crate must not contain, even indirectly.
-const FORBIDDEN: [(&str, &[&str]); 16] = [
+const FORBIDDEN: [(&str, &[&str]); 17] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
@@ -24,13 +24,14 @@ const FORBIDDEN: [(&str, &[&str]); 16] = [
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "hyper", "rustls", "tracing", "log", "similar", "httparse"]),
+    ("steadfast-splice", &["clap", "tokio", "hyper", "rustls", "tracing", "log", "rusqlite", "rustix", "tempfile"]),
     ("steadfast-proxy", &["clap", "log", "rusqlite", "regex", "aws-lc-rs", "h2", "openssl"]),
     ("steadfast-work", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
 ];
 
 /// Every crate of the product, and the product crates that it may use directly. An unlisted crate fails the check.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
@@ -52,8 +53,9 @@ const ARROWS: [(&str, &[&str]); 19] = [
         "steadfast-runner",
         &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
     ),
+    ("steadfast-splice", &[]),
     // Knows HTTP and the formats of models, and no rules: the command gives it a judge.
-    ("steadfast-proxy", &[]),
+    ("steadfast-proxy", &["splice"]),
     ("steadfast-sim", &[]),
     // Only for tests: no product crate may use it.
     ("steadfast-testkit", &[]),

@@ -8,7 +8,7 @@ use xtask::sources::production_sources;
 use crate::Result;
 use crate::process::root;
 
-const PURE: [&str; 7] = ["text", "words", "model", "redact", "shell", "engine", "plan"];
+const PURE: [&str; 8] = ["text", "words", "model", "redact", "shell", "engine", "plan", "splice"];
 
 /// Modules of `std` with effects.
 const MODULES: [&str; 6] = ["fs", "net", "os", "env", "process", "thread"];

@@ -44,7 +44,7 @@ pub use import::{BEADS_NOTE, ListFormat, has_slices, with_slice_status};
 pub use lint::exit_status::swallowed;
 pub use lint::not_read;
 pub use problem::{Code, LintReport, Problem, ProblemSeverity};
-pub use render::render;
+pub use render::{Redact, render};
 pub use schedule::unit::{Circle, Unit, UnitState, units};
 pub use schedule::wave::{next_wave, waves};
 pub use schedule::{Lengths, Moment, Schedule};

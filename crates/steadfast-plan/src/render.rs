@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use steadfast_text::columns;
@@ -10,21 +11,27 @@ const WIDTH: usize = 70;
 /// The number of characters shown before the problem.
 const BEFORE: usize = 30;
 
+/// Removes the secrets of a line.
+pub type Redact = fn(&str) -> Cow<'_, str>;
+
 /// Renders problems as a compiler does, with the line and a caret. `name` is the file name.
-pub fn render(problems: &[Problem], text: &str, name: &str) -> String {
+///
+/// A long line is cut. It is redacted before that: the name that announces a secret may be in the part cut away.
+pub fn render(problems: &[Problem], text: &str, name: &str, redact: Redact) -> String {
     let lines = Lines::of(text);
     let mut shown = String::new();
     for problem in problems {
-        one(&mut shown, problem, &lines, name);
+        one(&mut shown, problem, &lines, name, redact);
     }
     shown
 }
 
-fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str) {
+fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str, redact: Redact) {
     let Problem { code, severity, line, column, message, help, span } = problem;
     let (severity, code) = (severity.as_str(), code.as_str());
     let line_text = lines.line(*line);
-    let (excerpt, indent) = excerpt(line_text, column - 1);
+    let before: String = line_text.chars().take(column - 1).collect();
+    let (excerpt, indent) = excerpt(&redact(line_text), redact(&before).chars().count());
     let end = if lines.position(span.end).0 == *line { lines.position(span.end).1 } else { column + 1 };
     let marked = end.saturating_sub(*column).max(1);
     // Wide characters take two columns.
@@ -41,6 +48,7 @@ fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str) {
 /// Returns the part of a line around a column, and the position of the column in it.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     let length = line.chars().count();
+    let column = column.min(length);
     let from = if length <= WIDTH { 0 } else { column.saturating_sub(BEFORE).min(length - WIDTH) };
     let mut text: String = line.chars().skip(from).take(WIDTH).map(visible_character).collect();
     let mut indent = column - from;

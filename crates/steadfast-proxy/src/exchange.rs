@@ -236,7 +236,7 @@ impl RefusedRequest {
             Self::Incomplete => (StatusCode::BAD_REQUEST, "invalid_request_error", "the request is incomplete".into()),
             Self::Unreachable(problem) => (StatusCode::BAD_GATEWAY, "api_error", problem),
         };
-        let message = crate::json::quoted(&format!("steadfast proxy: {message}"));
+        let message = steadfast_splice::json::quoted(&format!("steadfast proxy: {message}"));
         // Clients of both services find the message here.
         let body = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{message}}}}}"#);
         let mut response = Response::new(AnswerBody::whole(body));

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 
 use crate::judge::CallRuling;
-use crate::sse::{SsePart, SseSplitter};
+use steadfast_splice::sse::{SsePart, SseSplitter};
 use crate::wire::{CallKey, CallKind, CallStep, ModelAnswer, REFUSED_TOOL, Refusal, RefusedCall, StreamReader};
 use crate::wire::{StreamRefuser, WireCall, WireFormat};
 

@@ -2,18 +2,16 @@
 //!
 //! Start with `exchange`: a request comes in, goes to the `upstream`, and the answer passes as it arrives. `watch`
 //! reads the answer beside the stream, and `hold` keeps back the records of a call until the [`CallJudge`] has ruled.
-//! [`wire`] knows the formats of models. A body is never parsed and written again: [`sse`] splits a stream and keeps
-//! its bytes, and [`json`] replaces single values.
+//! [`wire`] knows the formats of models. A body is never parsed and written again: `steadfast-splice` splits a stream
+//! and keeps its bytes, and replaces single values of JSON.
 
 mod body;
 mod encoding;
 mod exchange;
 mod hold;
-pub mod json;
 mod judge;
 mod memory;
 mod server;
-pub mod sse;
 #[cfg(test)]
 mod tests;
 mod tls;

@@ -17,7 +17,7 @@ pub(crate) use body::{answer_of_body, refuse_in_body};
 pub use refusal::{CallKind, REFUSED_TOOL, Refusal, WireCall};
 pub(crate) use request::{may_be_restored, restore};
 
-use crate::sse::SseRecord;
+use steadfast_splice::sse::SseRecord;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFormat {

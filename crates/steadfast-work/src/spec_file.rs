@@ -9,7 +9,7 @@ use steadfast_hosts::install::Homes;
 use steadfast_hosts::is_skill_installed;
 use steadfast_model::Host;
 use steadfast_plan::{CompileOptions, Compiled, MAX_BYTES, render};
-use steadfast_redact::contains_secret;
+use steadfast_redact::{contains_secret, redact};
 use steadfast_store::ledger::PlanRow;
 use steadfast_store::without_marker;
 
@@ -108,7 +108,7 @@ pub fn compile_as(environment: &Environment, text: &str, file: &Path, target: &P
     let name = file.to_string_lossy();
     let text = &authored(text);
     steadfast_plan::compile(text, &known_as(environment, target), &options(environment)?).map_err(|report| {
-        let problems = render(&report.problems, text, &name).trim_end().to_owned();
+        let problems = render(&report.problems, text, &name, redact).trim_end().to_owned();
         SpecError::Broken { file: name.into_owned(), problems }.into()
     })
 }

@@ -74,7 +74,7 @@ proptest! {
     #[test]
     fn any_text_is_read_without_harm(text in ".{0,400}", name in prop::sample::select(NAMES.to_vec())) {
         let report = lint(&text, name, &CompileOptions::default());
-        render(&report.problems, &text, name);
+        render(&report.problems, &text, name, |line| line.into());
         if let Ok(compiled) = compile(&text, name, &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
@@ -94,7 +94,7 @@ proptest! {
     )) {
         let text = lines.join("\n");
         let report = lint(&text, "SPEC.md", &CompileOptions::default());
-        render(&report.problems, &text, "SPEC.md");
+        render(&report.problems, &text, "SPEC.md", |line| line.into());
         if let Ok(compiled) = compile(&text, "SPEC.md", &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }
@@ -116,7 +116,7 @@ proptest! {
     )) {
         let text = lines.join("\n");
         let report = lint(&text, name, &CompileOptions::default());
-        render(&report.problems, &text, name);
+        render(&report.problems, &text, name, |line| line.into());
         if let Ok(compiled) = compile(&text, name, &CompileOptions::default()) {
             is_sound(&compiled.plan)?;
         }

@@ -22,7 +22,7 @@ use steadfast_plan::{CompileOptions, compile, render};
 fn plan(text: &str) -> Plan {
     match compile(text, "SPEC", &CompileOptions::default()) {
         Ok(compiled) => compiled.plan,
-        Err(report) => panic!("{}", render(&report.problems, text, "SPEC")),
+        Err(report) => panic!("{}", render(&report.problems, text, "SPEC", |line| line.into())),
     }
 }
 
@@ -39,5 +39,5 @@ fn lines(plan: &Plan) -> String {
 
 /// All that is said about a spec.
 fn said(text: &str, name: &str) -> String {
-    render(&steadfast_plan::lint(text, name, &CompileOptions::default()).problems, text, name)
+    render(&steadfast_plan::lint(text, name, &CompileOptions::default()).problems, text, name, |line| line.into())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sse::{SsePart, SseSplitter};
+use steadfast_splice::sse::{SsePart, SseSplitter};
 use crate::wire::WireFormat;
 
 pub(crate) const FORMATS: [WireFormat; 3] = [WireFormat::Messages, WireFormat::Responses, WireFormat::Chat];

@@ -1,6 +1,6 @@
 //! What a model answered.
 
-use crate::json::{JsonMembers, JsonText, JsonUnits};
+use steadfast_splice::json::{JsonMembers, JsonText, JsonUnits};
 
 /// The longest text that is kept of an answer. The stream itself has no such limit.
 const TEXT_LIMIT: usize = 256 << 10;

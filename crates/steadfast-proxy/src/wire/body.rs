@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{CallKey, ModelAnswer, RefusedCall, WireCall, WireFormat, chat, messages, responses};
-use crate::json::{JsonText, Splices};
+use steadfast_splice::json::{JsonText, Splices};
 
 /// Reads a whole answer. One that is not JSON holds nothing.
 pub(crate) fn answer_of_body(format: WireFormat, body: &[u8]) -> (ModelAnswer, Vec<(CallKey, WireCall)>) {

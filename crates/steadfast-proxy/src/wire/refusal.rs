@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{JsonMembers, JsonText, quoted};
+use steadfast_splice::json::{JsonMembers, JsonText, quoted};
 
 /// The tool that does not exist.
 pub const REFUSED_TOOL: &str = "refused_by_steadfast";

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{REFUSED_TOOL, Refusal, WireFormat, chat, messages, responses};
-use crate::json::{JsonText, Splices};
+use steadfast_splice::json::{JsonText, Splices};
 use crate::memory::RefusalMemory;
 
 /// Returns whether a request may have a refused call. Most have none, and those are searched and not parsed.

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
 use super::{CallKey, CallStep, RefusedCall, StreamRefuser};
-use crate::json::{JsonMembers, JsonText, Splices, quoted};
-use crate::sse::SseRecord;
+use steadfast_splice::json::{JsonMembers, JsonText, Splices, quoted};
+use steadfast_splice::sse::SseRecord;
 
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesReader {

@@ -286,7 +286,7 @@ impl Tracker for Beads {
             return Ok(None);
         }
         let mut compiled = steadfast_plan::compile(text, "issues.json", options).map_err(|report| {
-            let said = render(&report.problems, text, "issues.json");
+            let said = render(&report.problems, text, "issues.json", redact);
             TrackerError::Lint(said.lines().next().unwrap_or_default().to_owned())
         })?;
         compiled.plan.feature = self.epic.clone().unwrap_or_else(|| "beads".to_owned());

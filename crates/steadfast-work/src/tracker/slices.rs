@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use steadfast_model::{Millis, Status};
 use steadfast_plan::{CompileOptions, Compiled, compile, render, with_slice_status};
+use steadfast_redact::redact;
 use steadfast_store::ledger::Untold;
 use steadfast_store::{Place, gate_before};
 use steadfast_text::one_line;
@@ -76,7 +77,8 @@ impl Tracker for Slices {
             return Ok(None);
         }
         let compiled = compile(text, FILE, options).map_err(|report| {
-            TrackerError::Lint(render(&report.problems, text, &self.path).lines().next().unwrap_or_default().to_owned())
+            let said = render(&report.problems, text, &self.path, redact);
+            TrackerError::Lint(said.lines().next().unwrap_or_default().to_owned())
         })?;
         Ok(Some(compiled))
     }

@@ -6,6 +6,7 @@ use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::LintReport;
 use steadfast_plan::{Compiled, ListFormat, Problem, compile as compile_spec, format_of, not_read, render};
+use steadfast_redact::redact;
 use steadfast_text::{HANG, count};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
@@ -84,7 +85,7 @@ fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
             show(task, plan.check_behind(task), statuses.get(&task.id))?;
         }
     }
-    let warnings = render(&compiled.warnings, &text, &file.to_string_lossy());
+    let warnings = render(&compiled.warnings, &text, &file.to_string_lossy(), redact);
     put_aside(format_args!("{}", report::problems(&warnings, None)));
     Ok(())
 }
@@ -161,7 +162,7 @@ fn lint(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
         let problems: Vec<_> = report.problems.iter().map(problem).collect();
         tell!("{}", json!({"ok": errors == 0, "problems": problems}))?;
     } else {
-        put_laid_out(&report::problems(&render(&report.problems, &text, &name), terminal::width()))?;
+        put_laid_out(&report::problems(&render(&report.problems, &text, &name, redact), terminal::width()))?;
     }
     match (errors, warnings) {
         (0, _) if as_json => {}
