@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 
 use crate::judge::CallRuling;
-use steadfast_splice::sse::{SsePart, SseSplitter};
 use crate::wire::{CallKey, CallKind, CallStep, ModelAnswer, REFUSED_TOOL, Refusal, RefusedCall, StreamReader};
 use crate::wire::{StreamRefuser, WireCall, WireFormat};
+use steadfast_splice::sse::{SsePart, SseSplitter};
 
 /// The longest call that is held. A longer one is judged without its input.
 const HELD_LIMIT: usize = 64 << 20;

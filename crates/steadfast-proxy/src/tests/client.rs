@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use steadfast_splice::sse::{SsePart, SseSplitter};
 use crate::wire::WireFormat;
+use steadfast_splice::sse::{SsePart, SseSplitter};
 
 pub(crate) const FORMATS: [WireFormat; 3] = [WireFormat::Messages, WireFormat::Responses, WireFormat::Chat];
 

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{REFUSED_TOOL, Refusal, WireFormat, chat, messages, responses};
-use steadfast_splice::json::{JsonText, Splices};
 use crate::memory::RefusalMemory;
+use steadfast_splice::json::{JsonText, Splices};
 
 /// Returns whether a request may have a refused call. Most have none, and those are searched and not parsed.
 pub(crate) fn may_be_restored(document: &[u8], session: &str, memory: &RefusalMemory) -> bool {

@@ -335,6 +335,8 @@ fn a_binary_that_does_not_know_the_state_denies_at_a_closed_gate() {
     assert!(sandbox.write_tool("me", "notes.md").contains("\"permissionDecision\":\"deny\""));
     assert!(!sandbox.stop_is_refused("me"));
     assert_eq!(fs::read(files.dir().join("journal")).unwrap(), journal, "nothing is written over");
-    // Another session, which has no gate before it, is not held up.
+    // Another session, which has no gate before it, is not held up. Its human hears once that a plan waits.
+    let said = sandbox.write_tool("other", "notes.md");
+    assert!(said.starts_with(r#"{"systemMessage":"Steadfast: plan "#) && !said.contains("permission"), "{said}");
     assert_eq!(sandbox.write_tool("other", "notes.md"), "");
 }

@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 const EXAMPLES: &str = include_str!("../../src/commands/examples.txt");
 
 /// Commands that no human types: `hook` has no help, and the help hides the others.
-const HIDDEN: [&str; 5] = ["hook", "supervise", "neighbours", "refine", "sim"];
+const HIDDEN: [&str; 6] = ["hook", "supervise", "neighbours", "notify", "refine", "sim"];
 
 struct Example {
     command: &'static str,

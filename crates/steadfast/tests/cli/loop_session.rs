@@ -91,13 +91,13 @@ fn a_session_is_held_from_the_stage_after_intent_to_the_gate() {
     held(&sandbox);
     sandbox.agent_ok("me", &["loop", "advance", "review"]);
     held(&sandbox);
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(said.join("\n"), @"
     None
-    loop L: stage shape, criteria, must-nots and verification are not recorded yet; next: `steadfast loop shape SPEC.md` records those of the spec. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 1 of 50)
-    loop L: stage decompose, no plan is loaded; next: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 2 of 50)
-    2 of 2 tasks are open: 1.0 Decisions of Phase 1: Codes: its goal and the choices made; and 1 more. Next is 1.0. `steadfast task done 1.0` closes it when its check passes, `steadfast task block 1.0 --why REASON` sets it aside. (refusal 3 of 50)
-    loop L: stage executing, 2 of 2 tasks are done; next: `steadfast loop advance review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 4 of 50)
-    loop L: stage review, the thorough review has not run yet; next: `steadfast loop review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user. (refusal 5 of 50)
+    loop L: stage shape, criteria, must-nots and verification are not recorded yet; next: `steadfast loop shape SPEC.md` records those of the spec. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user.
+    loop L: stage decompose, no plan is loaded; next: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user.
+    2 of 2 tasks are open: 1.0 Decisions of Phase 1: Codes: its goal and the choices made; and 1 more. Next is 1.0. `steadfast task done 1.0` closes it when its check passes, `steadfast task block 1.0 --why REASON` sets it aside.
+    loop L: stage executing, 2 of 2 tasks are done; next: `steadfast loop advance review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user.
+    loop L: stage review, the thorough review has not run yet; next: `steadfast loop review`. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user.
     ");
     assert_eq!(sandbox.refusal("other", "b"), None, "it is another session's");
     sandbox.ok(&["loop", "archive"]);

@@ -71,13 +71,17 @@ fn a_full_disk_is_named_and_no_panic() {
         let output = sandbox.command().args(arguments).stdout(full).output().unwrap();
         let said = sandbox.without_paths(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
-        assert!(
-            said.ends_with(
-                "error: cannot write to standard output: No space left on device (os error 28)\n\nhint: free disk space or \
-                 redirect the output; `steadfast status` shows the current state\n"
-            ),
-            "{arguments:?}: {said}"
+        let (message, hint) = (
+            "cannot write to standard output: No space left on device (os error 28)",
+            "free disk space or redirect the output; `steadfast status` shows the current state",
         );
+        let expected = if arguments.contains(&"--json") {
+            let error = serde_json::json!({"kind": "failure", "message": message, "hints": [hint]});
+            serde_json::json!({"error": error}).to_string() + "\n"
+        } else {
+            format!("error: {message}\n\nhint: {hint}\n")
+        };
+        assert!(said.ends_with(&expected), "{arguments:?}: {said}");
     }
 }
 

@@ -86,6 +86,7 @@ fn what_the_command_says_and_git_knows_is_where_the_work_is() {
             "found": [],
             "refined": ["src/clock.rs", "web/"],
             "constraints": [constraint],
+            "waiting": null,
         })
     );
     assert_eq!(

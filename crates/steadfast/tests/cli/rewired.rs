@@ -55,7 +55,7 @@ fn a_hook_that_was_taken_out_is_told_once_to_agent_and_human() {
     sandbox.takes_out("Stop");
     let [agent, human] = sandbox.at_prompt();
     insta::assert_snapshot!(agent.unwrap(), @"`/repo/.claude/settings.local.json` does not call Steadfast any more for Stop. Steadfast does not see events for which it is not called. Only a human can run `steadfast init`.");
-    insta::assert_snapshot!(human.unwrap(), @"`/repo/.claude/settings.local.json` does not call Steadfast any more for Stop. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them.");
+    insta::assert_snapshot!(human.unwrap(), @"Steadfast: `/repo/.claude/settings.local.json` does not call Steadfast any more for Stop. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them.");
     assert_eq!([sandbox.at_prompt(), sandbox.stopped()], [NOTHING, NOTHING]);
     let log = sandbox.ok(&["log", "--json"]);
     let noted: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -127,7 +127,7 @@ fn hooks_that_are_switched_off_in_another_layer_are_told_unless_a_stronger_one_s
     fs::create_dir_all(sandbox.home().join(".claude")).unwrap();
     fs::write(sandbox.home().join(".claude/settings.json"), r#"{"disableAllHooks": true}"#).unwrap();
     let [_, human] = sandbox.at_prompt();
-    insta::assert_snapshot!(human.unwrap(), @"`/home/.claude/settings.json` has `disableAllHooks`: Claude Code runs no hook from its next start. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them.");
+    insta::assert_snapshot!(human.unwrap(), @"Steadfast: `/home/.claude/settings.json` has `disableAllHooks`: Claude Code runs no hook from its next start. `steadfast init` writes the hooks again; `steadfast doctor` checks all of them.");
     fs::write(sandbox.root().join(".claude/settings.json"), r#"{"disableAllHooks": false}"#).unwrap();
     assert_eq!(sandbox.at_prompt(), NOTHING);
     fs::remove_file(sandbox.root().join(".claude/settings.json")).unwrap();

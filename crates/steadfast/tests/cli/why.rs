@@ -190,7 +190,7 @@ fn a_paused_session_is_called_so() {
 fn a_session_that_was_let_go_as_capped_is_explained() {
     let sandbox = at_work();
     while sandbox.stop_is_refused("s-1") {}
-    insta::assert_snapshot!(why(&sandbox, &[]), @r"
+    insta::assert_snapshot!(why(&sandbox, &[]), @"
     [ago] Steadfast let session s-1 stop as capped, not complete: 2 of 2 tasks are open after 3 refusals.
 
     Event    Stop, [time], line 4 of the journal
@@ -202,7 +202,7 @@ fn a_session_that_was_let_go_as_capped_is_explained() {
       2 Write its tests
 
     The human was told:
-      Steadfast let this session stop as capped, not complete: 2 of 2 tasks are open, after 3 refusals in a row without a tool call. `steadfast task list` shows them; the next prompt arms the stop gate again.
+      Steadfast stopped insisting after 3 refusals in a row without a tool call: 2 of 2 tasks are open (`steadfast task list`). The session counts as capped, not complete. Your next message starts over.
 
     Since then:
       nothing yet
@@ -434,7 +434,10 @@ fn the_json_has_the_keys_it_promises() {
     );
     assert_eq!(said["budget"], json!({"refusal": 1, "limit": 50}));
     assert_eq!(said["told"], json!({"agent": said["reason"], "human": null}));
-    assert_eq!(said["since"], json!({"closed": [], "prompts": 0, "tool_calls": 0, "released": null, "ended": null}));
+    assert_eq!(
+        said["since"],
+        json!({"closed": [], "opened": null, "prompts": 0, "tool_calls": 0, "released": null, "ended": null})
+    );
 }
 
 #[test]

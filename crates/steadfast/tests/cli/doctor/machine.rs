@@ -106,12 +106,10 @@ fn journals_that_cannot_be_drained_are_said_with_the_reason() {
     let ledger = sandbox.place().state.join("state.db");
     fs::write(ledger, "not a database at all, whatever its name says").unwrap();
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
-    insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
+    insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r#"
     not fixed late-events: the ledger `/repo/.git/steadfast/state.db` is damaged: file is not a database: Error code 26: file is not a database
-    error: 1 error found
-
-    hint: each problem above names its fix
-    ");
+    {"error":{"hints":["each problem above names its fix"],"kind":"failure","message":"1 error found"}}
+    "#);
 }
 
 #[test]
@@ -139,6 +137,8 @@ fn findings_that_nobody_reads_are_no_failure_and_a_full_disk_is_one() {
         let output = sandbox.command().args(command).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{command:?}");
-        assert!(said.starts_with("error: cannot write to standard output: No space left on device"), "{said}");
+        let start =
+            if command.contains(&"--json") { r#"{"error":{"# } else { "error: cannot write to standard output" };
+        assert!(said.starts_with(start) && said.contains("output: No space left on device"), "{said}");
     }
 }

@@ -178,8 +178,8 @@ fn a_gate_of_a_session_that_ended() {
     close_gate(&sandbox.place(), &Gate::new(scope, "the plan is not approved", Millis(0))).unwrap();
     assert!(!codes(&sandbox).contains(&"gate-left".to_owned()), "it still runs");
     sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
-    insta::assert_snapshot!(found(&sandbox, "gate-left"), @r"
-    warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, but the session has ended
+    insta::assert_snapshot!(found(&sandbox, "gate-left"), @"
+    warning: the gate of session s-1 is closed since 1970-01-01 00:00 UTC, but the session has ended
     hint: if the session will not be resumed, `steadfast plan unlock` opens the gate; `steadfast plan approve` approves a waiting plan
     ");
 }

@@ -16,7 +16,7 @@ fn hash(sandbox: &Sandbox) -> String {
 fn a_yes_signs_writes_and_opens() {
     let sandbox = proposed();
     let hash = hash(&sandbox);
-    insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "approve", "--yes"])), @r"
+    insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "approve", "--yes"])), @r#"
     plan HASH8, proposed just now by session me, 2 tasks, to be written to PLAN.md
 
     Sign in with a code
@@ -29,8 +29,9 @@ fn a_yes_signs_writes_and_opens() {
                files: src/code.rs
                check: test -f src/code.rs
     plan HASH8 is approved and written to PLAN.md
-    `steadfast plan load PLAN.md` loads it; the agent may run this, too
-    ");
+    it is loaded as plan sign-in-with-a-code: 2 tasks, 2 open
+    the next session is offered its tasks; say "do the tasks" to start
+    "#);
     let written = fs::read_to_string(sandbox.root().join("PLAN.md")).unwrap();
     let (first, rest) = written.split_once('\n').unwrap();
     let (marker, rest) = rest.split_once('\n').unwrap();
@@ -43,9 +44,10 @@ fn a_yes_signs_writes_and_opens() {
     let record = approval_record(&sandbox.place(), &hash).unwrap();
     assert_eq!((record.channel.as_str(), record.session), ("terminal", None));
     assert!(!sandbox.write_tool("me", ".tdd-progress.md").contains("\"deny\""));
-    insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
-    plan HASH8 is approved: Sign in with a code, 2 tasks, for PLAN.md
-    `steadfast plan load PLAN.md` loads it
+    insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @"
+    Sign in with a code (sign-in-with-a-code)
+    0 of 2 tasks done, 2 open, 0 blocked
+    plan HASH8 is approved
     ");
 }
 

@@ -24,11 +24,13 @@ fn a_human_who_is_asked_says_no_and_then_yes() {
     let sandbox = proposed();
     let (code, said) = answered(&sandbox, "n");
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(said, @"
+
     approve plan HASH8? [y/N] n
     error: nothing is approved; the plan gate is unchanged
 
-    hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` rejects it
+    hint: `steadfast plan approve HASH8` asks again,
+      `steadfast plan reject HASH8` rejects it
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
     assert_eq!(answered(&sandbox, "y").0, 0);

@@ -8,9 +8,9 @@ fn status_says_what_waits() {
     let sandbox = proposed();
     let said = sandbox.without_paths(sandbox.ok(&["status"]).as_bytes());
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("plan")).collect();
-    insta::assert_snapshot!(plain(&lines.join("\n")), @r"
-    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written
+    insta::assert_snapshot!(plain(&lines.join("\n")), @"
     needs a human: plan HASH8 awaits approval: Sign in with a code; `steadfast plan approve HASH8` shows it and asks
+    the plan gate of session me is closed: .tdd-progress.md, PLAN.md cannot be written
     ");
     let status: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
     assert_eq!((&status["gate"], &status["approval"]), (&json!("locked"), &json!("required")));
