@@ -59,30 +59,27 @@ mod goal;
 mod guard;
 mod help;
 mod init;
+mod internal;
 mod learn;
 mod log;
 mod loops;
 mod mcp;
-mod neighbours;
-mod notify;
 mod pause;
 mod plan;
 mod progress;
 mod recall;
-mod refine;
 mod replay;
 mod resume;
 mod run;
-mod sim;
 mod spec;
 mod status;
-mod supervise;
 mod task;
 mod transcript;
 mod uninstall;
 mod why;
 
 use help::Shown;
+use internal::{neighbours, notify, refine, sim, supervise};
 pub(crate) use loops::start::not_clear;
 
 /// The version with commit, target and profile, which `build.rs` sets.

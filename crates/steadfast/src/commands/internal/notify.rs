@@ -10,7 +10,7 @@ use crate::notifier::Notifier;
 
 /// Tell the human that a session needs them. A hook runs this in the background.
 #[derive(Debug, Args)]
-pub(super) struct Notify {
+pub(in crate::commands) struct Notify {
     /// Key of the moment. The human hears of each key once.
     #[arg(long, value_name = "KEY")]
     moment: String,
@@ -21,7 +21,7 @@ pub(super) struct Notify {
 }
 
 impl Notify {
-    pub(super) fn run(self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         background::detach_and_yield();
         let repository = here::repository()?;
         let notifier = Notifier::of(&repository.config.load()?);

@@ -18,7 +18,7 @@ use crate::here;
 
 /// Run the check of a task to its end. `task done` starts this with the lock as standard input.
 #[derive(Debug, Args)]
-pub(super) struct Supervise {
+pub(in crate::commands) struct Supervise {
     /// Plan id.
     #[arg(long, default_value = "")]
     plan: String,
@@ -43,7 +43,7 @@ pub(super) struct Supervise {
 }
 
 impl Supervise {
-    pub(super) fn run(self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         std::env::set_current_dir(&self.folder)
             .map_err(|error| self.not_started(format_args!("`{}`: {error}", self.folder.display())))?;
         if self.leave {

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 /// Prints one JSON object per line on standard output, `{moment, …}`, as events happen. Exits with 0 if the agent
 /// stopped without a refusal, else with 1.
 #[derive(Debug, Args)]
-pub(super) struct Sim {
+pub(in crate::commands) struct Sim {
     /// Script of the agent, with `${CWD}` and `${STEADFAST}` filled in. Without it, the agent works through the tasks
     /// of the ledger.
     #[arg(long, value_name = "FILE")]
@@ -61,7 +61,7 @@ const OF_OTHER_HOSTS: [&str; 7] = [
 ];
 
 impl Sim {
-    pub(super) fn run(self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         let agent = self.agent()?;
         let ending = agent
             .run(&mut |moment| {

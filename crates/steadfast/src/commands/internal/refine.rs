@@ -9,7 +9,7 @@ use crate::{background, environment, error::CommandError, here};
 
 /// Ask the user's command for files that belong to a goal. The hook of a prompt runs this in the background.
 #[derive(Debug, Args)]
-pub(super) struct Refine {
+pub(in crate::commands) struct Refine {
     /// Session id.
     #[arg(long)]
     session: String,
@@ -23,7 +23,7 @@ pub(super) struct Refine {
 
 impl Refine {
     /// Writes errors to the log only: the process runs in the background.
-    pub(super) fn run(self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         background::detach_and_yield();
         let repository = here::repository()?;
         let session = SessionId::new(&self.session);

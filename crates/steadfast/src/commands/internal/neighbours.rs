@@ -14,10 +14,10 @@ const BUDGET: Duration = Duration::from_secs(10);
 
 /// Compute the table of files that change together in the history. The start of a session runs this in the background.
 #[derive(Debug, Args)]
-pub(super) struct Neighbours {}
+pub(in crate::commands) struct Neighbours {}
 
 impl Neighbours {
-    pub(super) fn run(self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         let Self {} = self;
         background::detach_and_yield();
         let place = here::repository()?.place;
