@@ -125,9 +125,9 @@ fn show_contents(contents: &Contents) -> Result<(), CommandError> {
     ];
     let parts = parts.into_iter().filter(|part| !part.starts_with("0 "));
     let named = parts.collect::<Vec<_>>().join(", ");
-    let unread = if contents.totals.is_none() { " (the ledger cannot be read)" } else { "" };
+    let unread = if contents.totals.is_none() { ", the ledger cannot be read" } else { "" };
     let named = if named.is_empty() { "the state".to_owned() } else { named };
-    tell!("Deleted for good, {}{unread}: {named}.", size(contents.bytes))
+    tell!("To be deleted for good ({}{unread}): {named}.", size(contents.bytes))
 }
 
 /// Asks a human at a terminal.

@@ -30,7 +30,7 @@ fn purge_asks_and_names_what_it_deletes() {
     assert!(said.contains("`steadfast uninstall --purge --yes`"), "{said}");
     let (code, seen) = sandbox.at_terminal("uninstall --purge", DELETE, "\n");
     assert_eq!(code, 0, "{seen}");
-    assert!(seen.contains("Deleted for good, ") && seen.contains("1 plan, 2 tasks"), "{seen}");
+    assert!(seen.contains("To be deleted for good (") && seen.contains("1 plan, 2 tasks"), "{seen}");
     assert!(seen.ends_with("Nothing changed.\n") && sandbox.place().state.is_dir(), "{seen}");
     let (code, seen) = sandbox.at_terminal("uninstall --purge", DELETE, "y\n");
     assert_eq!(code, 0, "{seen}");
