@@ -135,7 +135,7 @@ fn the_daily_commands(program: &Program) {
     let Some(shell) = Shell::open(&scene, "shell") else { return };
     shell.capture("status", "steadfast status", "2 of 2 tasks");
     shell.capture("why", "steadfast why", "git commit");
-    shell.capture("log", "steadfast log", "git commit");
+    shell.capture("log", "steadfast log", "constraint");
     shell.capture("task-list", "steadfast task list", "Test the rotation");
     shell.capture("spec-lint", "steadfast spec lint bad.md", "error");
     shell.capture_the_question("demo", "steadfast demo", "Enter: continue");

@@ -29,7 +29,7 @@ fn a_false_promise_is_answered_with_what_is_open(program: &Program) {
     let refusal = run.journal.refusals()[0];
     assert!(
         refusal.starts_with(
-            "You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 1 of 2 tasks is open: 2 piece 2. Next is 2."
+            "You promised `ALL TASKS COMPLETE`, but 1 of 2 tasks is open: 2 piece 2. Next is 2."
         ),
         "{refusal}"
     );

@@ -45,7 +45,7 @@ fn the_demo_fits_40_lines_with_its_summary_first_and_three_refusals() {
         "runs `steadfast task start 2`\n",
         "2/3 The agent says that its tests pass\n",
         "steadfast  task `2` stays open: `sh check.sh show` exited with 1",
-        "| You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 3",
+        "| You promised `ALL TASKS COMPLETE`, but 2 of 3",
         "writes durations/show.sh",
         "3/3 The agent wants to commit\n",
         "wants to run `git add -A && git commit",
@@ -97,7 +97,7 @@ fn the_full_demo_shows_the_whole_session_and_a_run() {
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
-    assert!(said.contains("| You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 3 tasks"), "{said}");
+    assert!(said.contains("| You promised `ALL TASKS COMPLETE`, but 2 of 3 tasks"), "{said}");
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");
     assert!(said.contains("writes site/theme.css (1 line)"), "{said}");
     assert!(said.contains("Without Steadfast: 1 of 3 tasks done, and the words \"I've made good progress"), "{said}");

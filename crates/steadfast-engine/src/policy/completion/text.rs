@@ -54,7 +54,7 @@ pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
 
 /// For a promise of completion with open tasks.
 pub(super) fn false_promise(plan: &PlanView, ways: Ways, wrote: &str) -> String {
-    format!("You wrote `<promise>{}</promise>`, but {}", truncate(&one_line(wrote), PROMISE), open(plan, ways))
+    format!("You promised `{}`, but {}", truncate(&one_line(wrote), PROMISE), open(plan, ways))
 }
 
 /// For the human: why the session goes on.

@@ -14,7 +14,7 @@ fn a_false_promise_of_completion_is_answered_with_what_is_open() {
     assert_eq!(
         said,
         Verdict::Continue {
-            reason: "You wrote `<promise>ALL TASKS COMPLETE</promise>`, but 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. \
+            reason: "You promised `ALL TASKS COMPLETE`, but 2 of 5 tasks are open: 1 Task 1 (in progress); 2 Task 2. Next is 1. \
                      `steadfast task done 1` closes it, `steadfast task block 1 --why REASON` sets it aside."
                 .into()
         }
@@ -48,7 +48,7 @@ fn the_plans_own_promise_is_one() {
     let mut own = plan(Some(ME), 2, 3, 0);
     own.brief.promise = Some("AUTH SHIPPED".into());
     let said = verdict(&fresh(), &saying("<promise>auth shipped</promise>"), &knowing(own));
-    assert!(said.text().starts_with("You wrote `<promise>auth shipped</promise>`, but "), "{}", said.text());
+    assert!(said.text().starts_with("You promised `auth shipped`, but "), "{}", said.text());
 }
 
 #[test]
