@@ -28,9 +28,7 @@ fn a_false_promise_is_answered_with_what_is_open(program: &Program) {
     assert_eq!(run.journal.stops(), [REFUSED, LET_GO]);
     let refusal = run.journal.refusals()[0];
     assert!(
-        refusal.starts_with(
-            "You promised `ALL TASKS COMPLETE`, but 1 of 2 tasks is open: 2 piece 2. Next is 2."
-        ),
+        refusal.starts_with("You promised `ALL TASKS COMPLETE`, but 1 of 2 tasks is open: 2 piece 2. Next is 2."),
         "{refusal}"
     );
     assert_eq!(run.outcome(&scene), (1, Some("complete".to_owned())));
