@@ -33,7 +33,8 @@ fn a_stop_is_let_go_with_a_note_when_nobody_knows_how_the_tasks_stand() {
         let released = beads.stop("me", "Done.");
         assert_ne!(released["decision"], "block", "{mode}: {released}");
         let note = released["systemMessage"].as_str().unwrap_or_default();
-        assert!(note.contains("cannot read epic bd-1 of beads") && note.contains(why), "{mode}: {note}");
+        let log = fs::read_to_string(beads.sandbox.place().state.join("hook.log")).unwrap_or_default();
+        assert!(note.contains("cannot read epic bd-1 of beads") && note.contains(why), "{mode}: {released}\n{log}");
     }
     fs::remove_file(beads.file("bd")).unwrap();
     let released = beads.stop("me", "Done.");
