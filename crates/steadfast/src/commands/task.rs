@@ -1,11 +1,16 @@
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
 use steadfast_text::{HANG, one_line, pad};
+use steadfast_work::history::{cut, short_length};
+use steadfast_work::liveness::note_killed_owner;
 use steadfast_work::task_list::{CloseOptions, PATIENCE, Rechecked, TaskList};
 use steadfast_work::tracker::COMMAND;
 
+use crate::duration;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put_laid_out, tell};
@@ -114,22 +119,16 @@ pub(super) struct Done {
     pub(super) patience: Patience,
 }
 
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Patience {
-    /// Time to wait for the check in seconds; the check continues after that.
-    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs())]
-    wait: u64,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self { wait: PATIENCE.as_secs() }
-    }
+    /// Time to wait for the check: `90s`, `10m`; the check continues after that. [default: 90s]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_seconds)]
+    wait: Option<Duration>,
 }
 
 impl Patience {
-    fn time(self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.wait)
+    fn time(self) -> Duration {
+        self.wait.unwrap_or(PATIENCE)
     }
 }
 
@@ -279,6 +278,7 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
         return Ok(());
     }
     let reasons = list.blocked()?;
+    let gone = gone_owner(list)?;
     let evidence = report::evidence_words(list, tasks)?;
     let mut table = Table::new(&[
         Column::whole("ID", 9),
@@ -295,6 +295,7 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
         let notes = [
             waits.then(|| format!("(after {})", after())),
             reason.filter(|_| task.status == Status::Blocked).map(|reason| format!("({reason})")),
+            gone.clone().filter(|_| task.status == Status::InProgress),
             evidence.get(index).cloned().flatten().map(|evidence| format!("({evidence})")),
         ];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
@@ -303,6 +304,17 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
         table.row([id, state, one_line(&task.title), files, one_line(&notes.join("  "))]);
     }
     put_laid_out(&table.text()).map(|_| ())
+}
+
+/// The end of the session that is bound to the plan, for its tasks in progress: nobody works on them now.
+fn gone_owner(list: &TaskList) -> Result<Option<String>, CommandError> {
+    let Some(mut plan) = list.view()? else { return Ok(None) };
+    note_killed_owner(list.place(), &mut plan);
+    let (owner, end) = (plan.owner.as_ref(), plan.owner_ended.as_ref());
+    Ok(owner.zip(end).map(|(owner, end)| {
+        let short = cut(owner.as_str(), short_length([owner]));
+        format!("(session {short} is gone: {})", end.reason)
+    }))
 }
 
 /// The tasks whose checks passed again.
