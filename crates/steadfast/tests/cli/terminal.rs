@@ -219,7 +219,7 @@ fn nothing_scrolls_by_before_a_question() {
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
     let tasks: String =
         (1..=60).map(|number| format!("### 1.{number} Do it\n- Files: {number}.txt\n- Verify: `true`\n")).collect();
-    sandbox.write("SPEC.md", &format!("# It\n\nIt does it.\n\n## Phase 1: One\n{tasks}"));
+    sandbox.write("SPEC.md", format!("# It\n\nIt does it.\n\n## Phase 1: One\n{tasks}"));
     sandbox.ok(&["plan", "propose", "SPEC.md"]);
     let seen = plain(&sandbox.paged("plan approve", NARROW, "sed 's/^/page: /'"));
     let unread = seen.lines().filter(|line| !line.starts_with("page: ")).count();

@@ -100,15 +100,20 @@ fn lines_with(seen: &str, text: &str) -> usize {
     seen.lines().filter(|line| line.contains(text)).count()
 }
 
-fn start(sandbox: &Sandbox) -> Child {
-    let mut command = sandbox.command();
-    command.args(["run", "SPEC.json", "--host", "sim", "--parallel", "2"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+/// A run, which is killed when this is dropped.
+struct Runner(Child);
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
-fn end(runner: &mut Child) {
-    runner.kill().unwrap();
-    runner.wait().unwrap();
+fn start(sandbox: &Sandbox) -> Runner {
+    let mut command = sandbox.command();
+    command.args(["run", "SPEC.json", "--host", "sim", "--parallel", "2"]);
+    Runner(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
 /// The time in the row of a unit at work.
@@ -122,7 +127,7 @@ fn time_of(seen: &str, unit: &str) -> Option<u64> {
 fn a_run_that_is_followed_is_redrawn_in_place() {
     // More units than either terminal has rows.
     let sandbox = with_spec(&[("1", &[], slow(50))]);
-    let mut runner = start(&sandbox);
+    let mut runner = Some(start(&sandbox));
     let begun = || match progress_of(&sandbox).filter(|units| lines_with(units, "\"running\"") == 2) {
         Some(_) => Ok(()),
         None => Err("no two units run".to_owned()),
@@ -144,7 +149,7 @@ fn a_run_that_is_followed_is_redrawn_in_place() {
             window.press("C-c");
         } else {
             assert_eq!(progress(&sandbox)["alive"], true);
-            end(&mut runner);
+            drop(runner.take());
         }
         let seen = window.until("the prompt", |seen| seen.ends_with("\n$").then(|| seen.to_owned()));
         let smeared = seen.lines().find(|line| line.contains("^C") && line.trim() != "^C");
