@@ -206,6 +206,19 @@ fn every_command_that_removes_something_takes_yes() {
 }
 
 #[test]
+fn where_there_is_nothing_to_show_that_is_said_and_is_no_failure() {
+    let sandbox = Sandbox::new();
+    for command in ["log", "task list", "task next", "learn list", "plan list", "goal show", "loop status", "progress"]
+    {
+        let output = sandbox.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(output.stdout.len() + output.stderr.len() > 1, "{command} says nothing");
+    }
+    assert_eq!(sandbox.ok(&["progress", "--json"]), "{\"run\":null}\n");
+    assert_eq!(sandbox.run(&["progress", "--run", "r-1"]).status.code(), Some(1));
+}
+
+#[test]
 fn nothing_scrolls_by_before_a_question() {
     let sandbox = Sandbox::bare();
     let before = |seen: &str, question: &str| {
