@@ -110,10 +110,15 @@ impl Drop for Runner {
     }
 }
 
-fn start(sandbox: &Sandbox) -> Runner {
+fn start(sandbox: &Sandbox, host: &str) -> Runner {
     let mut command = sandbox.command();
-    command.args(["run", "SPEC.json", "--host", "sim", "--parallel", "2"]);
+    command.args(["run", "SPEC.json", "--host", host, "--parallel", "2"]).env("TZ", "XYZ-5");
     Runner(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+}
+
+fn fake_claude(sandbox: &Sandbox, works: &str) {
+    let version = "case $1 in --version) echo '2.1.325 (Claude Code)'; exit;; esac";
+    write_program(&sandbox.binary().with_file_name("claude"), &format!("#!/bin/sh\n{version}\n{works}\n"));
 }
 
 /// The time in the row of a unit at work.
@@ -127,7 +132,7 @@ fn time_of(seen: &str, unit: &str) -> Option<u64> {
 fn a_run_that_is_followed_is_redrawn_in_place() {
     // More units than either terminal has rows.
     let sandbox = with_spec(&[("1", &[], slow(50))]);
-    let mut runner = Some(start(&sandbox));
+    let mut runner = Some(start(&sandbox, "sim"));
     let begun = || match progress_of(&sandbox).filter(|units| lines_with(units, "\"running\"") == 2) {
         Some(_) => Ok(()),
         None => Err("no two units run".to_owned()),
@@ -138,7 +143,9 @@ fn a_run_that_is_followed_is_redrawn_in_place() {
         window.enter("steadfast progress --follow");
         let first = window.until("a unit at work", |seen| time_of(seen, "1.1 "));
         let seen = window.until("the next frame", |seen| {
-            time_of(seen, "1.1 ").filter(|time| *time > first).map(|_| seen.to_owned())
+            // What it does, with the path as the plan has it.
+            let is_next = time_of(seen, "1.1 ").is_some_and(|time| time > first) && seen.contains("  Write 1.txt\n");
+            is_next.then(|| seen.to_owned())
         });
         assert!(seen.starts_with("$ steadfast progress --follow\n"), "{seen}");
         assert_eq!((lines_with(&seen, "UNIT "), lines_with(&seen, "[>]")), (1, 2), "{seen}");
@@ -168,14 +175,29 @@ fn progress_of(sandbox: &Sandbox) -> Option<String> {
 }
 
 #[test]
+fn the_end_of_a_rate_limit_is_told_in_the_time_of_the_reader() {
+    let sandbox = with_spec(&[("1", &[], slow(1))]);
+    let limit =
+        json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_893_456_000}});
+    let end = json!({"type": "result", "subtype": "success", "is_error": true, "api_error_status": 429,
+        "result": "limit reached", "session_id": "s"});
+    fake_claude(&sandbox, &format!("printf '%s\\n' '{limit}' '{end}'"));
+    let _runner = start(&sandbox, "claude");
+    let note = wait_for("a unit that waits", || match progress_of(&sandbox) {
+        Some(units) if units.contains("rate limit") => Ok(units),
+        units => Err(format!("{units:?}")),
+    });
+    assert!(note.contains("rate limit until 2030-01-01 05:00\""), "{note}");
+}
+
+#[test]
 fn ctrl_c_says_what_it_waits_for_and_a_second_one_ends_the_run_without_smearing() {
     // An agent that does not end when it is asked to.
     let sandbox = with_spec(&[("1", &[], slow(2))]);
     let agents = sandbox.home().join("agents");
     fs::create_dir(&agents).unwrap();
     let stubborn = format!("trap '' TERM INT\n: > {}/$$\nwhile :; do sleep 1; done", agents.display());
-    let version = "case $1 in --version) echo '2.1.325 (Claude Code)'; exit;; esac";
-    write_program(&sandbox.binary().with_file_name("claude"), &format!("#!/bin/sh\n{version}\n{stubborn}\n"));
+    fake_claude(&sandbox, &stubborn);
     for size in [NARROW, WIDE] {
         let Some(window) = Window::open(&sandbox, size) else { return };
         let command = if size == NARROW { "run SPEC.json --host claude" } else { "resume" };
