@@ -237,9 +237,9 @@ fn one_line_says_how_it_stands() {
 
 #[test]
 fn the_report_has_evidence_cost_what_is_left_and_what_to_do() {
-    insta::assert_snapshot!(report(&paused()), @r"
+    insta::assert_snapshot!(report(&paused()), @"
     Run r-1a2b3c4d of SPEC.md: paused: the budget is spent
-    3 of 7 tasks done, 6 units, 6 iterations, 1h 2m 3s, $25.03 of $25 and 3 iterations of unknown price
+    3 of 7 tasks done, 6 units, 6 iterations, 1 h 2 min, $25.03 of $25 and 3 iterations of unknown price
 
     T-001 Add ValidationError import to auth.ts ($1.00, 1 iteration)
       T-001 done: 2 lines in its section (observed)
@@ -282,9 +282,9 @@ fn the_report_names_every_blocked_task_and_where_its_work_is() {
 
 #[test]
 fn the_report_of_a_complete_run_ends_with_the_merge() {
-    insta::assert_snapshot!(report(&complete()), @r"
+    insta::assert_snapshot!(report(&complete()), @"
     Run r-1a2b3c4d of SPEC.md: complete
-    7 of 7 tasks done, 6 units, 3 iterations, 2h, $2.50 of $25
+    7 of 7 tasks done, 6 units, 3 iterations, 2 h, $2.50 of $25
 
     T-001 Add ValidationError import to auth.ts ($1.00, 1 iteration)
       T-001 done: 2 lines in its section (observed)
@@ -350,10 +350,10 @@ fn timed() -> RunView {
 #[test]
 fn the_report_says_which_places_stood_idle_how_long_and_why() {
     let said = |view: &RunView| report(view).split("\n\n").find(|part| part.starts_with("Places")).map(str::to_owned);
-    insta::assert_snapshot!(said(&timed()).unwrap(), @r"
-    Places: 3, in use 45 % of 2h
-      place 2 idle 1h 40m: 15m waiting for T-003; 5m waiting for T-003, T-004; 20m waiting for T-005; 1h with nothing left to start
-      place 3 idle 1h 35m: 15m waiting for T-003; 20m waiting for T-005; 1h with nothing left to start
+    insta::assert_snapshot!(said(&timed()).unwrap(), @"
+    Places: 3, in use 45 % of 2 h
+      place 2 idle 1 h 40 min: 15 min waiting for T-003; 5 min waiting for T-003, T-004; 20 min waiting for T-005; 1 h with nothing left to start
+      place 3 idle 1 h 35 min: 15 min waiting for T-003; 20 min waiting for T-005; 1 h with nothing left to start
     ");
     // T-003 needs a human from 40 on: what is left of the run waits for that, and then nobody is there.
     let mut stuck = timed();
@@ -364,11 +364,11 @@ fn the_report_says_which_places_stood_idle_how_long_and_why() {
     for (place, status) in [(2, UnitStatus::Blocked), (4, UnitStatus::Waiting), (5, UnitStatus::Waiting)] {
         stuck.units[place].status = status;
     }
-    insta::assert_snapshot!(said(&stuck).unwrap(), @r"
-    Places: 3, in use 35 % of 1h 20m
-      place 1 idle 40m: 40m waiting for a human (T-003)
-      place 2 idle 1h: 15m waiting for T-003; 5m waiting for T-003, T-004; 40m waiting for a human (T-003)
-      place 3 idle 55m: 15m waiting for T-003; 40m waiting for a human (T-003)
+    insta::assert_snapshot!(said(&stuck).unwrap(), @"
+    Places: 3, in use 35 % of 1 h 20 min
+      place 1 idle 40 min: 40 min waiting for a human (T-003)
+      place 2 idle 1 h: 15 min waiting for T-003; 5 min waiting for T-003, T-004; 40 min waiting for a human (T-003)
+      place 3 idle 55 min: 15 min waiting for T-003; 40 min waiting for a human (T-003)
     ");
     // A review that everything waits for, and a time in which no agent worked.
     let mut reviewed = timed();
@@ -376,11 +376,11 @@ fn the_report_says_which_places_stood_idle_how_long_and_why() {
     reviewed.spans.push(span("@review", 40, 50));
     reviewed.spans.extend([span("T-005", 70, 80), span("T-006", 80, 120)]);
     landed(&mut reviewed, 4, 80);
-    insta::assert_snapshot!(said(&reviewed).unwrap(), @r"
-    Places: 3, in use 37 % of 2h
-      place 1 idle 30m: 10m waiting for a review; 20m with no agent at work (a pause or a rate limit)
-      place 2 idle 1h 40m: 15m waiting for T-003; 5m waiting for T-003, T-004; 10m waiting for T-005; 10m waiting for a review; 20m with no agent at work (a pause or a rate limit); 40m with nothing left to start
-      place 3 idle 1h 35m: 15m waiting for T-003; 10m waiting for T-005; 10m waiting for a review; 20m with no agent at work (a pause or a rate limit); 40m with nothing left to start
+    insta::assert_snapshot!(said(&reviewed).unwrap(), @"
+    Places: 3, in use 37 % of 2 h
+      place 1 idle 30 min: 10 min waiting for a review; 20 min with no agent at work (a pause or a rate limit)
+      place 2 idle 1 h 40 min: 15 min waiting for T-003; 5 min waiting for T-003, T-004; 10 min waiting for T-005; 10 min waiting for a review; 20 min with no agent at work (a pause or a rate limit); 40 min with nothing left to start
+      place 3 idle 1 h 35 min: 15 min waiting for T-003; 10 min waiting for T-005; 10 min waiting for a review; 20 min with no agent at work (a pause or a rate limit); 40 min with nothing left to start
     ");
 }
 
