@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -279,6 +280,9 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
     }
     let reasons = list.blocked()?;
     let gone = gone_owner(list)?;
+    // What is done holds nothing up.
+    let closed: BTreeSet<TaskId> =
+        list.all()?.into_iter().filter(|task| task.status.is_closed()).map(|task| task.id).collect();
     let evidence = report::evidence_words(list, tasks)?;
     let mut table = Table::new(&[
         Column::whole("ID", 9),
@@ -289,11 +293,11 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
     ]);
     for (index, task) in tasks.iter().enumerate() {
         let files = if task.files.is_empty() { String::new() } else { format!("[{}]", task.files.join(", ")) };
-        let after = || task.blocked_by.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
-        let waits = !task.blocked_by.is_empty() && !task.status.is_closed();
+        let after: Vec<&str> = task.blocked_by.iter().filter(|id| !closed.contains(*id)).map(TaskId::as_str).collect();
+        let waits = !after.is_empty() && !task.status.is_closed();
         let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.clone());
         let notes = [
-            waits.then(|| format!("(after {})", after())),
+            waits.then(|| format!("(after {})", after.join(", "))),
             reason.filter(|_| task.status == Status::Blocked).map(|reason| format!("({reason})")),
             gone.clone().filter(|_| task.status == Status::InProgress),
             evidence.get(index).cloned().flatten().map(|evidence| format!("({evidence})")),
