@@ -385,7 +385,7 @@ impl<'a> Terminal<'a> {
 /// False, and the test is skipped, without `tmux`.
 pub(crate) fn is_there() -> bool {
     let started = Command::new("tmux").arg("-V").output();
-    started.map_err(|error| skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"))).is_ok()
+    started.map_err(|error| skip("terminals", &format_args!("`tmux` cannot be started: {error}"))).is_ok()
 }
 
 /// A server of its own for each socket.

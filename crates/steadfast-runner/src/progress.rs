@@ -13,6 +13,7 @@ use steadfast_plan::counsel;
 use steadfast_text::{cost, count, dollars, grouped, noun, one_line};
 
 pub use last_action::last_action;
+pub(crate) use last_action::tool_call;
 pub use report::report;
 
 /// Renders the page that people read while the run works.

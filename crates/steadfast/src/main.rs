@@ -7,6 +7,7 @@ mod alarm;
 mod background;
 mod commands;
 mod diff;
+mod duration;
 mod environment;
 mod error;
 mod here;

@@ -5,10 +5,12 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast_text::wrap;
+
 use crate::environment;
 use crate::error::CommandError;
-use crate::output::{put_laid_out, visible};
-use crate::terminal::painted;
+use crate::output::{put_laid_out, tell, visible};
+use crate::terminal::{self, painted};
 
 /// Exit codes of a shell that cannot start a program.
 const NOT_STARTED: [i32; 2] = [126, 127];
@@ -20,6 +22,19 @@ pub(crate) fn show(text: &str) -> Result<(), CommandError> {
         put_laid_out(text)?;
     }
     Ok(())
+}
+
+/// Prints a text of paragraphs. A human reads one that is longer than the screen page by page.
+pub(crate) fn show_long(text: &str) -> Result<(), CommandError> {
+    if let (Some(width), Some(rows)) = (terminal::width(), terminal::rows())
+        && !environment::current().inside_agent
+    {
+        let text = wrap(&terminal::quoted(text), width);
+        if text.lines().count() >= rows {
+            return show(&format!("{text}\n"));
+        }
+    }
+    tell!("{text}")
 }
 
 /// Returns false if the pager cannot be started.

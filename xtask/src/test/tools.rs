@@ -23,7 +23,7 @@ const TOOLS: [Tool; 8] = [
     Tool { program: "shellcheck", package: "shellcheck", part: "shell scripts", in_quick: true },
     Tool { program: "python3", package: "python3 python3-venv", part: "the wheel", in_quick: true },
     Tool { program: "c++", package: "g++", part: "fuzz", in_quick: false },
-    Tool { program: "tmux", package: "tmux", part: "hosts in a terminal", in_quick: false },
+    Tool { program: "tmux", package: "tmux", part: "terminals", in_quick: true },
 ];
 
 /// Installs missing programs. A program that cannot be installed is a skip, and in CI a failure.

@@ -16,7 +16,7 @@ pub fn last_action(state: &Path, run: &Run, unit: &RunUnit) -> Option<String> {
     let name = Path::new(unit.directory.as_deref()?).file_name()?;
     let mut path: PathBuf = state.join("runs").join(run.id.as_str()).join(name);
     path.as_mut_os_string().push(".log");
-    last_of(&tail(&path)?, run.host)
+    last_of(&tail(&path)?, run.host, unit.directory.as_deref())
 }
 
 fn tail(path: &Path) -> Option<Vec<u8>> {
@@ -28,12 +28,18 @@ fn tail(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn last_of(log: &[u8], host: Host) -> Option<String> {
+/// `Edit src/token.rs`: a path in the worktree of the unit is relative to it.
+pub(crate) fn tool_call(name: &str, target: Option<&str>, directory: Option<&str>) -> String {
+    let Some(target) = target else { return name.to_owned() };
+    let target = directory.map_or_else(|| target.to_owned(), |directory| target.replace(&format!("{directory}/"), ""));
+    format!("{name} {target}")
+}
+
+fn last_of(log: &[u8], host: Host, directory: Option<&str>) -> Option<String> {
     let mut stream = AgentStream::of(host, &Prices::built_in());
     let events = log.split(|byte| *byte == b'\n').flat_map(|line| stream.line(line));
     let words = events.filter_map(|event| match event {
-        AgentEvent::Tool { name, target: Some(target) } => Some(format!("{name} {target}")),
-        AgentEvent::Tool { name, target: None } => Some(name),
+        AgentEvent::Tool { name, target } => Some(tool_call(&name, target.as_deref(), directory)),
         AgentEvent::Said { text } => Some(text).filter(|text| !text.trim().is_empty()),
         _ => None,
     });
@@ -54,8 +60,11 @@ mod tests {
 
     #[test]
     fn the_last_tool_is_named_with_its_target() {
-        assert_eq!(last_of(LOG.as_bytes(), Host::Claude).as_deref(), Some("Edit src/token.rs"));
-        assert_eq!(last_of(b"", Host::Claude), None);
+        assert_eq!(last_of(LOG.as_bytes(), Host::Claude, None).as_deref(), Some("Edit src/token.rs"));
+        assert_eq!(last_of(b"", Host::Claude, None), None);
+        let log = LOG.replace("src/token.rs", "/state/runs/1.1/src/token.rs");
+        let relative = last_of(log.as_bytes(), Host::Claude, Some("/state/runs/1.1"));
+        assert_eq!(relative.as_deref(), Some("Edit src/token.rs"));
     }
 
     #[test]
@@ -63,6 +72,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("unit.log");
         std::fs::write(&path, format!("{}\n{LOG}", "x".repeat(1 << 20))).unwrap();
-        assert_eq!(last_of(&tail(&path).unwrap(), Host::Claude).as_deref(), Some("Edit src/token.rs"));
+        assert_eq!(last_of(&tail(&path).unwrap(), Host::Claude, None).as_deref(), Some("Edit src/token.rs"));
     }
 }

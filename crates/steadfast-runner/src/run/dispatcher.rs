@@ -31,6 +31,7 @@ use super::merger::Arrival;
 use super::message::Message;
 use crate::agent::AgentUpdate;
 use crate::error::RunError;
+use crate::progress::tool_call;
 use trial::Trial;
 
 /// The longest wait for a message.
@@ -309,8 +310,8 @@ impl Dispatcher {
             }
             AgentEvent::Turn => live.turns = live.turns.saturating_add(1),
             AgentEvent::Tool { name, target } => {
-                let doing = target.map_or_else(|| name.clone(), |target| format!("{name} {target}"));
-                self.doing(unit, doing);
+                let directory = self.row(unit).and_then(|row| row.directory.clone());
+                self.doing(unit, tool_call(&name, target.as_deref(), directory.as_deref()));
             }
             AgentEvent::Spent(spent) => {
                 live.spent = spent;
@@ -318,7 +319,8 @@ impl Dispatcher {
                 self.stop_if_spent(unit);
             }
             AgentEvent::RateLimited { until } => {
-                let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+                let until =
+                    until.map(|until| format!(" until {}", self.context.tasks.moment(until))).unwrap_or_default();
                 self.doing(unit, format!("waiting for a rate limit{until}"));
             }
             AgentEvent::Said { .. } | AgentEvent::Ended(_) => {}

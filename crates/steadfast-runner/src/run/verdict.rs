@@ -74,7 +74,7 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
         }
         Some(Departed::Ended(AgentEnd::RateLimited { until })) => {
             let until = until.unwrap_or(Millis(now.0.saturating_add(UNKNOWN_RESET_MS)));
-            return Next::Later { why: format!("rate limit until {until}"), until, before };
+            return Next::Later { why: "rate limit".to_owned(), until, before };
         }
         Some(Departed::Stopped) if tried.over_budget => {
             return Next::Later { why: "its share of the budget is spent".to_owned(), until: now, before };

@@ -200,6 +200,11 @@ impl RunTasks {
         self.environment.now()
     }
 
+    /// A moment as the human reads it.
+    pub fn moment(&self, at: Millis) -> String {
+        self.environment.moment(at)
+    }
+
     pub fn clock(&self) -> fn() -> Millis {
         self.environment.clock
     }

@@ -2,6 +2,8 @@ use clap::Args;
 use steadfast_text::{count, count_of};
 use steadfast_work::clean::{Cleaned, Cleaning, clean};
 
+use super::Unasked;
+use crate::duration;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
@@ -13,7 +15,7 @@ use crate::output::{note, put};
 #[derive(Debug, Args)]
 pub(super) struct Clean {
     /// Minimum age of the last activity of a session: `30d`, `6w`. [default: `privacy.retain_days`]
-    #[arg(long, value_name = "AGE", value_parser = parse_days)]
+    #[arg(long, value_name = "AGE", value_parser = duration::parse_days)]
     older_than: Option<u32>,
     /// Print the removals, and remove nothing.
     #[arg(long)]
@@ -21,6 +23,8 @@ pub(super) struct Clean {
     /// Remove sessions with damaged lines too; without it they are kept for inspection.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    _unasked: Unasked,
 }
 
 impl Clean {
@@ -58,15 +62,6 @@ impl Clean {
     }
 }
 
-fn parse_days(text: &str) -> Result<u32, String> {
-    let expected = || "expected a number of days or weeks, such as `30d` or `6w`".to_owned();
-    let (number, days) = match text.strip_suffix('w') {
-        Some(weeks) => (weeks, 7),
-        None => (text.strip_suffix('d').ok_or_else(expected)?, 1),
-    };
-    number.parse::<u32>().ok().and_then(|number| number.checked_mul(days)).ok_or_else(expected)
-}
-
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -79,14 +74,6 @@ pub(super) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_age_is_days_or_weeks_and_nothing_else() {
-        assert_eq!(["30d", "0d", "6w"].map(parse_days), [Ok(30), Ok(0), Ok(42)]);
-        for wrong in ["", "d", "30", "1h", "-3d", "1.5d", "4294967295w", "5000000000d"] {
-            assert!(parse_days(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_size_is_read_at_a_glance() {

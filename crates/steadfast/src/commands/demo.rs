@@ -6,6 +6,7 @@ use anstyle::Style;
 use clap::Args;
 use steadfast_model::{Host, Millis};
 
+use crate::duration;
 use crate::environment;
 use crate::error::CommandError;
 use crate::output::gone_or_full;
@@ -48,9 +49,9 @@ pub(super) struct Demo {
     /// Print without waiting for keys and without pauses. Output to a pipe or a file never waits.
     #[arg(long)]
     fast: bool,
-    /// Time limit for the host in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    limit: u64,
+    /// Time limit for the host: `90s`, `2m`.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::parse_seconds)]
+    limit: Duration,
 }
 
 impl Demo {
@@ -122,7 +123,7 @@ impl Demo {
     }
 
     fn start(&self, program: Option<PathBuf>, sandbox: &Sandbox) -> Result<Performance, CommandError> {
-        Performance::start(self.host, program, sandbox, Duration::from_secs(self.limit))
+        Performance::start(self.host, program, sandbox, self.limit)
     }
 
     /// Plays the session, and hands over its scenes in the order in which they happened.

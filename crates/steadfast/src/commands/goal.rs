@@ -10,8 +10,7 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use waiting::Waiting;
-pub(super) use waiting::failed;
+pub(super) use waiting::{Waiting, failed};
 
 mod waiting;
 

@@ -1,9 +1,10 @@
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use steadfast_model::{Millis, PolicyName};
-use steadfast_store::ledger::HistoryFilter;
+use steadfast_model::{Millis, PolicyName, SessionId};
+use steadfast_store::ledger::{HistoryFilter, SessionRow};
 use steadfast_store::read_log;
 use steadfast_text::{parse_span, parse_time};
 
@@ -13,7 +14,8 @@ use crate::here;
 use crate::output::{note, put, put_laid_out};
 use follow::follow;
 use line::{Columns, Format, Line};
-use steadfast_work::history::History;
+use steadfast_work::history::{History, cut, short_length};
+use steadfast_work::liveness::Liveness;
 
 mod follow;
 mod line;
@@ -92,7 +94,26 @@ impl Log {
             note!("no verdicts");
         }
         let text = Columns::of(&lines, format).show(&lines);
-        if self.json { put(&text) } else { put_laid_out(&text) }.map(|_| ())
+        if self.json {
+            return put(&text).map(|_| ());
+        }
+        put_laid_out(&text)?;
+        say_killed(&history, &lines);
+        Ok(())
+    }
+}
+
+/// Names the sessions of these lines whose host is gone without having said so.
+fn say_killed(history: &History, lines: &[Line]) {
+    let sessions: BTreeSet<&SessionId> = lines.iter().filter_map(Line::session).collect();
+    let short = short_length(sessions.iter().copied());
+    let rows = history.ledger.as_ref().and_then(|ledger| ledger.sessions().ok()).unwrap_or_default();
+    let place = &history.repository.place;
+    let is_killed = |row: &&SessionRow| {
+        sessions.contains(&row.id) && Liveness::of(place, row, &BTreeSet::new()) == Liveness::Killed
+    };
+    for row in rows.iter().filter(is_killed) {
+        note!("session {} is gone: {}", cut(row.id.as_str(), short), Liveness::KILLED);
     }
 }
 

@@ -244,6 +244,13 @@ fn end(done: Result<(), CommandError>, as_json: bool) -> ExitCode {
     }
 }
 
+/// `--yes` of a command that does not ask: a script may give it to every command that removes something.
+#[derive(Debug, clap::Args)]
+struct Unasked {
+    #[arg(long = "yes", short = 'y', hide = true)]
+    _yes: bool,
+}
+
 /// All commands with their help.
 fn program() -> clap::Command {
     let commands = help::with_examples(authority::with_authority(Cli::command()));

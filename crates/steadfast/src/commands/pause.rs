@@ -1,14 +1,18 @@
+use std::time::Duration;
+
 use clap::Args;
 use steadfast_hook::is_gone;
 use steadfast_model::{EventKind, Millis, SessionId, State};
 use steadfast_store::{SessionFiles, add_waiting, remove_waiting};
-use steadfast_text::{count, parse_span};
+use steadfast_text::count;
 
 use super::goal::failed;
+use crate::duration;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
+use crate::terminal;
 
 /// Switch the rules off in the running sessions.
 ///
@@ -26,9 +30,9 @@ pub(super) struct Off {
 /// starts or continues in this checkout; the time counts from now.
 #[derive(Debug, Args)]
 pub(super) struct Pause {
-    /// Length of the pause: `90s`, `10m`, `2h`.
-    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
-    duration: i64,
+    /// Length of the pause: `90s`, `10m`, `1h30m`.
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
+    duration: Duration,
     /// End a pause, or an `off`, now.
     #[arg(long, conflicts_with = "duration")]
     end: bool,
@@ -64,9 +68,15 @@ impl Pause {
             tell!("Steadfast is on again for {}.", whom(paused))?;
             return Ok(());
         }
-        let until = Millis(environment::now().0.saturating_add(self.duration));
+        let until =
+            Millis(environment::now().0.saturating_add(i64::try_from(self.duration.as_millis()).unwrap_or(i64::MAX)));
         let paused = self.which.pause(Some(until))?;
-        tell!("Steadfast is paused for {} until {until}: it records events and refuses nothing.", whom(paused))?;
+        tell!(
+            "Steadfast is paused for {} until {}: it records events and refuses nothing. `steadfast pause --end` \
+             switches it on again.",
+            whom(paused),
+            terminal::moment(until)
+        )?;
         Ok(())
     }
 }
@@ -117,11 +127,4 @@ fn nowhere(what: &str) -> CommandError {
 
 fn whom(sessions: usize) -> String {
     if sessions == 0 { "the next session here".to_owned() } else { count(sessions, "session") }
-}
-
-/// Milliseconds of `90s`, `10m`, `2h`.
-fn parse_duration(text: &str) -> Result<i64, String> {
-    let expected = || format!("invalid time `{text}`: expected a number with `s`, `m`, `h` or `d`, such as `10m`");
-    let millis = parse_span(text).and_then(|millis| i64::try_from(millis).ok());
-    millis.filter(|millis| *millis > 0).ok_or_else(expected)
 }

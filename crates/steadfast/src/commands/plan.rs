@@ -4,6 +4,7 @@ mod gate;
 mod list;
 mod status;
 
+use super::Unasked;
 pub(super) use draft::said as proposed;
 pub(super) use status::{unloaded, words};
 
@@ -62,7 +63,7 @@ pub(super) enum Plan {
     /// Reject a draft, and open the gate.
     Reject(gate::Reject),
     /// Open the plan gates of this checkout without approving a plan.
-    Unlock,
+    Unlock(Unasked),
     /// Restore a file that Steadfast moved aside, as your own work.
     ///
     /// Steadfast moves a protected file aside if it changes while the plan gate is closed. The gate stays closed, and
@@ -113,7 +114,7 @@ pub(super) enum Plan {
     /// The next request to work on the tasks binds a session again.
     Release,
     /// Archive the plan and its decisions file, and keep its evidence.
-    Clear,
+    Clear(Unasked),
 }
 
 impl Plan {
@@ -125,7 +126,7 @@ impl Plan {
             Self::Lock(command) => command.run(),
             Self::Approve(command) => command.run(),
             Self::Reject(command) => command.run(),
-            Self::Unlock => gate::unlock(),
+            Self::Unlock(_) => gate::unlock(),
             Self::Take { file } => gate::take(&file),
             Self::List { json } => list::show(&followed_list("plan list")?, json),
             Self::Use { id } => list::put_in_force(&mut here::task_list("plan use")?, &PlanId::new(id)),
@@ -134,7 +135,7 @@ impl Plan {
             Self::Status { json } => status::show(&followed_list("plan status")?, json),
             Self::Export(command) => command.run(),
             Self::Release => release(&here::task_list("plan release")?),
-            Self::Clear => clear(&mut here::task_list("plan clear")?),
+            Self::Clear(_) => clear(&mut here::task_list("plan clear")?),
         }
     }
 }

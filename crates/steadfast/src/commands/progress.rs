@@ -11,7 +11,7 @@ use steadfast_text::{cost, duration, one_line, wrap};
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{Reader, put_laid_out, tell, wait};
+use crate::output::{Reader, note, put_laid_out, tell, wait};
 use crate::terminal::{self, Screen};
 use frame::{elapsed, frame, mark};
 
@@ -34,7 +34,7 @@ pub(super) struct Progress {
     report: bool,
     /// Print JSON with stable keys: `{run, plan, spec, host, branch, state, reason, alive, wave, waves, tasks: {done, all},
     /// iterations, iterations_limit, cost_usd, budget_usd, tokens, units: [{id, title, tasks: [id], wave, status, attempts,
-    /// stuck, note, session, merged}]}`; state: running, paused, complete, stopped.
+    /// stuck, note, session, merged}]}`; state: running, paused, complete, stopped. Without a run, `{run: null}`.
     #[arg(long)]
     json: bool,
 }
@@ -43,9 +43,15 @@ impl Progress {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         let Some(row) = lifecycle::last(&repository, self.run.as_deref())? else {
-            return Err(
-                CommandError::failure("there is no run in this worktree").hint("`steadfast run SPEC.md` starts one")
-            );
+            return match &self.run {
+                Some(id) => Err(CommandError::failure(format!("there is no run `{id}` in this worktree"))
+                    .hint("`steadfast progress` shows the last one")),
+                None if self.json => tell!("{}", json!({ "run": null })),
+                None => {
+                    note!("there is no run in this worktree; `steadfast run SPEC.md` starts one");
+                    Ok(())
+                }
+            };
         };
         let ledger = repository.ledger()?;
         let look = || -> Result<RunView, CommandError> { Ok(lifecycle::as_it_is(ledger.run_view(&row.id)?)) };

@@ -16,6 +16,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
+use super::Unasked;
 use super::run::{self, Flags};
 
 /// Continue a run, a loop or a plan.
@@ -29,6 +30,8 @@ pub(super) struct Resume {
     /// End the run instead: remove its worktrees, and keep its branch with the finished work.
     #[arg(long)]
     give_up: bool,
+    #[command(flatten)]
+    _unasked: Unasked,
     #[command(flatten)]
     flags: Flags,
     /// Start the session without a human: `claude -p`, `codex exec`.

@@ -7,7 +7,7 @@ use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::LintReport;
 use steadfast_plan::{Compiled, ListFormat, Problem, compile as compile_spec, format_of, not_read, render};
 use steadfast_redact::redact;
-use steadfast_text::{HANG, count};
+use steadfast_text::{HANG, count, quote};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
 
@@ -172,6 +172,10 @@ fn lint(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
             let hint = format!("{} and {} in `{name}`", count(errors, "error"), count(warnings, "warning"));
             return Err(CommandError::failure(hint).hint("each problem above names its fix"));
         }
+    }
+    if !as_json && name != "-" {
+        let file = quote(&name);
+        note!("\nnext: `steadfast plan load {file}`, or `steadfast plan propose {file}` to approve it first");
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
 use steadfast_work::why::gate_line;
 
+use super::goal::Waiting;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
@@ -149,6 +150,10 @@ impl Status {
             used += 2;
         }
         used += show_gate(&list, &position)?;
+        if let Some(waiting) = Waiting::of(list.repository()) {
+            waiting.show()?;
+            used += 2;
+        }
         if let [.., newest] = &kept[..] {
             tell!(
                 "Steadfast restored a file while the plan gate was closed; the changed version is in {}",

@@ -1,11 +1,17 @@
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
 use steadfast_text::{HANG, one_line, pad};
+use steadfast_work::history::{cut, short_length};
+use steadfast_work::liveness::note_killed_owner;
 use steadfast_work::task_list::{CloseOptions, PATIENCE, Rechecked, TaskList};
 use steadfast_work::tracker::COMMAND;
 
+use crate::duration;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put_laid_out, tell};
@@ -114,22 +120,16 @@ pub(super) struct Done {
     pub(super) patience: Patience,
 }
 
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Patience {
-    /// Time to wait for the check in seconds; the check continues after that.
-    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs())]
-    wait: u64,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self { wait: PATIENCE.as_secs() }
-    }
+    /// Time to wait for the check: `90s`, `10m`; the check continues after that. [default: 90s]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_seconds)]
+    wait: Option<Duration>,
 }
 
 impl Patience {
-    fn time(self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.wait)
+    fn time(self) -> Duration {
+        self.wait.unwrap_or(PATIENCE)
     }
 }
 
@@ -279,6 +279,10 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
         return Ok(());
     }
     let reasons = list.blocked()?;
+    let gone = gone_owner(list)?;
+    // What is done holds nothing up.
+    let closed: BTreeSet<TaskId> =
+        list.all()?.into_iter().filter(|task| task.status.is_closed()).map(|task| task.id).collect();
     let evidence = report::evidence_words(list, tasks)?;
     let mut table = Table::new(&[
         Column::whole("ID", 9),
@@ -289,12 +293,13 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
     ]);
     for (index, task) in tasks.iter().enumerate() {
         let files = if task.files.is_empty() { String::new() } else { format!("[{}]", task.files.join(", ")) };
-        let after = || task.blocked_by.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
-        let waits = !task.blocked_by.is_empty() && !task.status.is_closed();
+        let after: Vec<&str> = task.blocked_by.iter().filter(|id| !closed.contains(*id)).map(TaskId::as_str).collect();
+        let waits = !after.is_empty() && !task.status.is_closed();
         let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.clone());
         let notes = [
-            waits.then(|| format!("(after {})", after())),
+            waits.then(|| format!("(after {})", after.join(", "))),
             reason.filter(|_| task.status == Status::Blocked).map(|reason| format!("({reason})")),
+            gone.clone().filter(|_| task.status == Status::InProgress),
             evidence.get(index).cloned().flatten().map(|evidence| format!("({evidence})")),
         ];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
@@ -303,6 +308,17 @@ fn show(list: &TaskList, tasks: &[LedgerTask], json: bool) -> Result<(), Command
         table.row([id, state, one_line(&task.title), files, one_line(&notes.join("  "))]);
     }
     put_laid_out(&table.text()).map(|_| ())
+}
+
+/// The end of the session that is bound to the plan, for its tasks in progress: nobody works on them now.
+fn gone_owner(list: &TaskList) -> Result<Option<String>, CommandError> {
+    let Some(mut plan) = list.view()? else { return Ok(None) };
+    note_killed_owner(list.place(), &mut plan);
+    let (owner, end) = (plan.owner.as_ref(), plan.owner_ended.as_ref());
+    Ok(owner.zip(end).map(|(owner, end)| {
+        let short = cut(owner.as_str(), short_length([owner]));
+        format!("(session {short} is gone: {})", end.reason)
+    }))
 }
 
 /// The tasks whose checks passed again.

@@ -1,13 +1,12 @@
 use clap::Args;
 use steadfast_model::ToolUseId;
-use steadfast_text::wrap;
 use steadfast_work::Repository;
 use steadfast_work::why::{Explained, explain};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{put, tell};
+use crate::output::put;
 use crate::{pager, terminal};
 
 /// Explain the last refusal, and suggest the next step.
@@ -35,21 +34,8 @@ impl Why {
             None => environment::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
-        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { show(&text) }
+        if self.json { put(&format!("{json}\n")).map(|_| ()) } else { pager::show_long(&text) }
     }
-}
-
-/// Prints an explanation. A human reads one that is longer than the screen page by page.
-fn show(text: &str) -> Result<(), CommandError> {
-    if let (Some(width), Some(rows)) = (terminal::width(), terminal::rows())
-        && !environment::current().inside_agent
-    {
-        let text = wrap(&terminal::quoted(text), width);
-        if text.lines().count() >= rows {
-            return pager::show(&format!("{text}\n"));
-        }
-    }
-    tell!("{text}")
 }
 
 /// For a tool call over MCP. Explains its session, or any session if no hook reported the caller.

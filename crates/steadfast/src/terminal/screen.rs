@@ -27,29 +27,35 @@ impl Screen {
 
     pub(crate) fn wipe(&mut self) {
         if self.lines > 0 {
-            let _ = write!(stderr(), "{}", over(self.lines));
+            // Line by line: when all of a screen is erased, some terminals keep it in what can be scrolled back to.
+            let text = format!("\r{ERASE}{}", format!("{UP}{ERASE}").repeat(self.lines));
+            let _ = stderr().write_all(text.as_bytes());
             self.lines = 0;
         }
     }
 
+    /// Draws over the lines from before.
     pub(crate) fn draw(&mut self, lines: &[String]) {
         let (columns, rows) = self.size();
-        let mut text = if self.lines > 0 { over(self.lines) } else { String::new() };
+        // The `\r` matters after Ctrl-C: the terminal prints `^C` at the cursor, and the next line would begin behind it.
+        let mut text = format!("\r{}", UP.repeat(self.lines));
         // Lines beyond the height would scroll away and could not be redrawn.
         let lines = &lines[..lines.len().min(rows)];
         for line in lines {
             let line = quoted(&visible(line.replace('\n', " ")));
             text.push_str(&painted(&fit(&line, columns), &stderr()));
+            text.push_str(REST_OF_LINE);
             text.push('\n');
         }
+        text.push_str(REST_OF_SCREEN);
         self.lines = lines.len();
         let mut out = stderr();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
-/// Moves the cursor to the start of the first of these lines, and clears the rest. The `\r` matters after Ctrl-C: the
-/// terminal prints `^C` at the cursor, and the next line would begin behind it.
-fn over(lines: usize) -> String {
-    format!("\r\u{1b}[{lines}A\u{1b}[J")
-}
+const UP: &str = "\u{1b}[A";
+/// These three erase.
+const ERASE: &str = "\u{1b}[2K";
+const REST_OF_LINE: &str = "\u{1b}[K";
+const REST_OF_SCREEN: &str = "\u{1b}[J";

@@ -106,7 +106,7 @@ fn the_age_is_what_is_asked_for_else_what_is_configured_and_never_less_than_a_da
     assert_eq!(sandbox.ok(&["clean", "--older-than", "0d"]), "nothing to remove: no session is older than 1 day\n");
     let (code, said) = sandbox.fails(&["clean", "--older-than", "1h"]);
     assert_eq!(code, 64);
-    assert!(said.contains("expected a number of days or weeks, such as `30d` or `6w`"), "{said}");
+    assert!(said.contains("expected whole days, such as `30d`, `6w` or `48h`"), "{said}");
 }
 
 #[test]

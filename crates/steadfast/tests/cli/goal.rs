@@ -195,6 +195,8 @@ fn what_waits_can_be_removed_and_a_pause_waits_too() {
     assert_eq!(sandbox.ok(&["goal", "clear"]), "nothing waits for the next session\n");
     let off = sandbox.ok(&["off"]);
     assert!(off.starts_with("Steadfast is off for the next session here: "), "{off}");
+    let status = sandbox.ok(&["status"]);
+    assert!(status.contains("; Steadfast is off; `steadfast pause --end` switches it on\n"), "{status}");
     assert!(sandbox.ok(&["goal", "show"]).contains("; Steadfast is off"));
     assert_eq!(sandbox.ok(&["pause", "--end"]), "Steadfast is on again for the next session here.\n");
     assert_eq!(sandbox.goal()["waiting"], json!(null));

@@ -66,4 +66,5 @@ mod transcript;
 mod ui_skills;
 mod uninstall;
 mod why;
+mod window;
 mod wiring;

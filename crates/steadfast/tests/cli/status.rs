@@ -136,6 +136,14 @@ fn a_session_whose_process_is_gone_is_killed_and_one_of_elsewhere_is_unknown() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["task", "add", "One"]);
     sandbox.hook("UserPromptSubmit", "s-1", serde_json::json!({"prompt": "Do the tasks."}));
+    sandbox.as_agent("s-1", &["task", "start", "1"]);
+    assert!(sandbox.stop_is_refused("s-1"));
+    // What `task list` and `log` say of it.
+    let of_owner = || {
+        let (list, log) = (sandbox.run(&["task", "list"]).stdout, sandbox.run(&["log"]).stderr);
+        [list, log].map(|said| String::from_utf8(said).unwrap().contains("session s-1 is gone: killed"))
+    };
+    assert_eq!(of_owner(), [false, false]);
     let numbering = std::fs::read_link("/proc/self/ns/pid").unwrap();
     let note = |noted: &str| std::fs::write(sandbox.session("s-1").dir().join("process"), noted).unwrap();
     let ended = || {
@@ -147,8 +155,10 @@ fn a_session_whose_process_is_gone_is_killed_and_one_of_elsewhere_is_unknown() {
     assert!(status.contains(" killed, ") && !status.contains("working"), "{status}");
     assert!(status.contains("no session works on them"), "{status}");
     assert_eq!(ended(), "killed");
+    assert_eq!(of_owner(), [true, true]);
     note("4194304000 1 pid:[1]");
     let status = sandbox.ok(&["status"]);
     assert!(status.contains("working, if its process still runs (on another machine"), "{status}");
     assert_eq!(ended(), serde_json::Value::Null);
+    assert_eq!(of_owner(), [false, false]);
 }

@@ -163,6 +163,80 @@ fn times_are_those_of_the_reader_and_in_utc_on_request() {
     assert!(!there.contains("UTC"), "{there}");
     assert_eq!(until("XYZ-5", &["status", "--utc"]), utc);
     assert_eq!(until("Mars/Olympus", &["status"]), utc, "an unknown zone is UTC, and says so");
+    let said = |zone: &str, arguments: &[&str]| {
+        let output = sandbox.command().args(arguments).env("TZ", zone).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(said("XYZ-5", &["pause", "--for", "1m"]).contains(":") && !said("XYZ-5", &["pause"]).contains("UTC"));
+    assert!(said("XYZ-5", &["pause", "--utc"]).contains(" UTC: it records"));
+    let row = |at: &str, text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"sessionId\":\"s\",\"timestamp\":\"{at}\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let midnight = row("2026-03-01T18:59:58.000Z", "Before") + &row("2026-03-01T19:00:01.000Z", "After");
+    sandbox.write("a.jsonl", &midnight);
+    let shown = said("XYZ-5", &["transcript", "show", "a.jsonl"]);
+    let lines: Vec<&str> = shown.lines().skip(1).map(str::trim_end).collect();
+    assert_eq!(
+        lines,
+        ["Sun 2026-03-01, XYZ", "23:59:58  human       Before", "Mon 2026-03-02, XYZ", "00:00:01  human       After"]
+    );
+    assert!(said("XYZ-5", &["transcript", "show", "a.jsonl", "--utc"]).contains("18:59:58  human"));
+    assert!(said("XYZ-5", &["transcript", "find", "After", "a.jsonl"]).contains("2026-03-02 00:00:01  human: After"));
+}
+
+#[test]
+fn every_command_that_removes_something_takes_yes() {
+    let sandbox = Sandbox::new();
+    for (arguments, code) in [
+        (&["clean", "--yes"][..], 0),
+        (&["plan", "unlock", "-y"], 0),
+        (&["plan", "reject", "--yes"], 1),
+        (&["plan", "clear", "--yes"], 1),
+        (&["plan", "approve", "--yes"], 1),
+        (&["loop", "archive", "--yes"], 1),
+        (&["resume", "--give-up", "--yes"], 1),
+        (&["uninstall", "--purge", "--yes"], 0),
+        (&["init", "--host", "claude", "--yes"], 0),
+    ] {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn where_there_is_nothing_to_show_that_is_said_and_is_no_failure() {
+    let sandbox = Sandbox::new();
+    for command in ["log", "task list", "task next", "learn list", "plan list", "goal show", "loop status", "progress"]
+    {
+        let output = sandbox.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(output.stdout.len() + output.stderr.len() > 1, "{command} says nothing");
+    }
+    assert_eq!(sandbox.ok(&["progress", "--json"]), "{\"run\":null}\n");
+    assert_eq!(sandbox.run(&["progress", "--run", "r-1"]).status.code(), Some(1));
+}
+
+#[test]
+fn nothing_scrolls_by_before_a_question() {
+    let sandbox = Sandbox::bare();
+    let before = |seen: &str, question: &str| {
+        seen.split_once(question).unwrap_or_else(|| panic!("{question}: {seen}")).0.lines().count()
+    };
+    for size in [NARROW, WIDE] {
+        let seen = plain(&sandbox.on_screen("init --host claude --host codex", size));
+        assert!(before(&seen, "Go on?") < usize::from(size.1), "{seen}");
+        sandbox.ok(&["uninstall", "--yes"]);
+    }
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    let tasks: String =
+        (1..=60).map(|number| format!("### 1.{number} Do it\n- Files: {number}.txt\n- Verify: `true`\n")).collect();
+    sandbox.write("SPEC.md", format!("# It\n\nIt does it.\n\n## Phase 1: One\n{tasks}"));
+    sandbox.ok(&["plan", "propose", "SPEC.md"]);
+    let seen = plain(&sandbox.paged("plan approve", NARROW, "sed 's/^/page: /'"));
+    let unread = seen.lines().filter(|line| !line.starts_with("page: ")).count();
+    assert!(seen.contains("approve plan ") && seen.lines().count() > 60 && unread < 10, "{seen}");
 }
 
 #[test]
@@ -190,4 +264,14 @@ fn what_changes_tasks_prints_them_as_json_and_so_do_its_errors() {
     sandbox.write("SPEC.md", "# It\n\n## Phase 1: One\n\n- [ ] 1.1 Do it\n  Verify: `true`\n");
     let (_, said) = run(&["plan", "load", "SPEC.md", "--json"]);
     assert_eq!((&said["approval"], &said["gate"]), (&json!("not_required"), &json!("open")), "{said}");
+    sandbox.write("NEXT.md", "# Next\n\n## Phase 1: One\n\n- [ ] 1.1 Do it\n  Verify: `true`\n");
+    let (_, said) = run(&["plan", "propose", "NEXT.md", "--json"]);
+    assert_eq!(
+        (&said["title"], &said["tasks"], &said["gate"]),
+        (&json!("Next"), &json!(2), &json!("locked")),
+        "{said}"
+    );
+    let (_, said) = run(&["plan", "approve", "--yes", "--json"]);
+    assert_eq!((&said["plan"], &said["approval"]), (&json!("next"), &json!("approved")), "{said}");
+    assert_eq!((&said["gate"], &said["open"]), (&json!("open"), &json!(2)), "{said}");
 }

@@ -217,7 +217,7 @@ fn what_a_hook_refused_is_refused_and_a_refused_stop_is_shown() {
     fs::write(sandbox.root().join("a.jsonl"), format!("{rows}{stop}\n{feedback}\n")).unwrap();
     insta::assert_snapshot!(sandbox.ok(&["transcript", "show", "a.jsonl"]), @r#"
     session s-1
-    2026-03-01, UTC
+    Sun 2026-03-01, UTC
     10:00:00  human       Fix the Auth bug.
     10:00:01  Bash        git commit -m false                                                    refused
                           The human said: "don't commit". `git commit` is not run.
@@ -236,7 +236,7 @@ fn a_timeline_says_when_who_and_what() {
     fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["ls\nsrc", "cargo test || false"])).unwrap();
     insta::assert_snapshot!(sandbox.ok(&["transcript", "show", "a.jsonl"]), @r"
     session s-1
-    2026-03-01, UTC
+    Sun 2026-03-01, UTC
     10:00:00  human       Fix the Auth bug.
     10:00:01  Bash        ls src                                                                   1.0 s
     10:00:03  Bash        cargo test || false                                               1.0 s failed
@@ -263,7 +263,7 @@ fn what_a_subagent_did_is_shown_in_its_place() {
     fs::write(folder.join("agent-x.jsonl"), aside.replace("c-0", "d-0")).unwrap();
     insta::assert_snapshot!(sandbox.ok(&["transcript", "show", "a.jsonl"]), @r"
     session s-1
-    2026-03-01, UTC
+    Sun 2026-03-01, UTC
     10:00:00  human       Fix the Auth bug.
     10:00:01  Bash        ls                                                                       1.0 s
     10:00:01  > Bash      pwd                                                                      1.0 s

@@ -219,8 +219,12 @@ fn out_of_the_way_means_that_nothing_is_refused_and_everything_recorded() {
     sandbox.ok(&["task", "add", "One"]);
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(sandbox.stop_is_refused("s-1"));
-    let said = sandbox.ok(&["pause", "--for", "2h"]);
-    assert!(said.starts_with("Steadfast is paused for 1 session until 20"), "{said}");
+    let said = sandbox.ok(&["pause", "--for", "1h30m"]);
+    assert!(
+        said.starts_with("Steadfast is paused for 1 session until ") && said.contains(" UTC: it records"),
+        "{said}"
+    );
+    assert!(said.ends_with("`steadfast pause --end` switches it on again.\n"), "{said}");
     assert!(!sandbox.stop_is_refused("s-1"));
     sandbox.ok(&["pause", "--end"]);
     assert!(sandbox.stop_is_refused("s-1"));

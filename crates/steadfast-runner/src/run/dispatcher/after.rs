@@ -134,7 +134,10 @@ impl Dispatcher {
                 self.ledger.set_stuck(&self.run.plan, unit, stuck, self.now())?;
                 self.events.push(RunEvent::Again { unit: unit.clone(), why });
             }
-            Next::Later { why, until, before } => {
+            Next::Later { mut why, until, before } => {
+                if until > self.now() {
+                    why += &format!(" until {}", self.context.tasks.moment(until));
+                }
                 self.wait(unit, &why, &before, None)?;
                 self.not_before.insert(unit.clone(), until);
                 self.events.push(RunEvent::Waits { unit: unit.clone(), why });

@@ -5,8 +5,8 @@ use steadfast_plan::{Unit, UnitState};
 use steadfast_store::ledger::LeaseError;
 
 use super::super::event::RunEvent;
+use super::Dispatcher;
 use super::start::state;
-use super::{Dispatcher, Pausing};
 use crate::error::RunError;
 
 /// Returns the units of such decisions. A decision that the author wrote names a file, and gets an agent.
@@ -40,7 +40,7 @@ impl Dispatcher {
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                self.pausing = Some(Pausing::Drain(format!("{holder} has a lease on unit {unit} until {until}")));
+                self.wait_for_lease(&unit, &holder, until);
                 self.decisions.push(index);
                 return Ok(());
             }

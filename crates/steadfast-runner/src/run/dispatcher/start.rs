@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_model::{RunUnit, Status, TaskId, UnitStatus};
+use steadfast_model::{Millis, RunUnit, Status, TaskId, UnitStatus};
 use steadfast_plan::{Moment, UnitState, next_wave};
 use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
@@ -130,14 +130,19 @@ impl Dispatcher {
         self.live.values().filter(|live| live.phase == Phase::Agent).count()
     }
 
+    /// Pauses the run, because another one works on the unit.
+    pub(super) fn wait_for_lease(&mut self, unit: &TaskId, holder: &str, until: Millis) {
+        let until = self.context.tasks.moment(until);
+        self.pausing = Some(Pausing::Drain(format!("{holder} has a lease on unit {unit} until {until}")));
+    }
+
     fn start(&mut self, index: usize, share: Option<u64>) -> Result<(), RunError> {
         let now = self.now();
         let unit = self.rows[index].unit.clone();
         let leases = match self.lease(index) {
             Ok(leases) => leases,
             Err(RunError::Lease(LeaseError::Held { holder, until })) => {
-                let why = format!("{holder} has a lease on unit {unit} until {until}");
-                self.pausing = Some(Pausing::Drain(why));
+                self.wait_for_lease(&unit, &holder, until);
                 return Ok(());
             }
             Err(error) => return Err(error),

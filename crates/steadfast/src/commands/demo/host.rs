@@ -127,7 +127,7 @@ impl Performance {
                 let seconds = self.limit.as_secs();
                 Err(self
                     .failure(&format!("the host did not end within {seconds} s"))
-                    .hint("`--limit SECONDS` gives it more time"))
+                    .hint("`--limit TIME` gives it more time"))
             }
         }
     }

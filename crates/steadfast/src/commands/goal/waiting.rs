@@ -7,6 +7,7 @@ use steadfast_store::{add_waiting, remove_waiting, waiting_commands};
 use steadfast_work::Repository;
 
 use super::{constraints_json, described};
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::tell;
 use crate::terminal::moment;
@@ -53,11 +54,13 @@ impl Waiting {
         }
     }
 
-    pub(super) fn show(&self) -> Result<(), CommandError> {
+    pub(in crate::commands) fn show(&self) -> Result<(), CommandError> {
         let paused = match self.paused_until() {
             None => String::new(),
-            Some(Millis(i64::MAX)) => "; Steadfast is off".to_owned(),
-            Some(until) => format!("; Steadfast is paused until {}", moment(until)),
+            Some(Millis(i64::MAX)) => "; Steadfast is off; `steadfast pause --end` switches it on".to_owned(),
+            Some(until) => {
+                format!("; Steadfast is paused until {}; `steadfast pause --end` switches it on", moment(until))
+            }
         };
         tell!("the next session here: {}{paused}", described(&self.0))
     }
@@ -72,8 +75,9 @@ impl Waiting {
         })
     }
 
+    /// `None` if a pause is over.
     fn paused_until(&self) -> Option<Millis> {
-        self.0.paused_until
+        self.0.paused_until.filter(|until| *until > environment::now())
     }
 }
 

@@ -47,7 +47,7 @@ impl Line {
         }
     }
 
-    fn session(&self) -> Option<&SessionId> {
+    pub(super) fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Verdict(line) => Some(&line.session),
             Self::Problem { .. } => None,

@@ -9,6 +9,7 @@ use steadfast_model::Stage;
 use steadfast_text::printable;
 use steadfast_work::loops::{BindingRule, Loops, Request, folder, how};
 
+use crate::commands::Unasked;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
@@ -153,7 +154,10 @@ impl Override {
 
 /// Archive the unfinished loop: keep its plan and its work, and drop its must-nots.
 #[derive(Debug, Args)]
-pub(in crate::commands) struct Archive {}
+pub(in crate::commands) struct Archive {
+    #[command(flatten)]
+    _unasked: Unasked,
+}
 
 impl Archive {
     pub(super) fn run(self) -> Result<(), CommandError> {

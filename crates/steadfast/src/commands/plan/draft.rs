@@ -8,12 +8,12 @@ use steadfast_text::{ago, count};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{ClosedGate, Proposal, Proposed, TaskList, short_of};
 
-use crate::diff;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put_laid_out, says_yes, tell};
-use crate::report::{granted, rendered};
+use crate::report::{granted, position_json, rendered};
+use crate::{diff, pager};
 
 /// Store a draft of a plan for a human to approve.
 #[derive(Debug, Args)]
@@ -23,6 +23,9 @@ pub(in crate::commands) struct Propose {
     /// Path for the plan after approval. [default: FILE, if it is in this checkout outside `.steadfast`]
     #[arg(long)]
     path: Option<String>,
+    /// Print JSON with stable keys: `{hash, title, tasks, path, replaces, gate, warnings: [text]}`.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Show a draft, ask, and approve it.
@@ -34,6 +37,9 @@ pub(in crate::commands) struct Approve {
     /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
+    /// Print JSON with stable keys: those of `plan status --json`.
+    #[arg(long, requires = "yes")]
+    json: bool,
 }
 
 impl Propose {
@@ -41,6 +47,15 @@ impl Propose {
         let text = spec_file::read(&self.file)?;
         let mut list = here::task_list("plan propose")?;
         let proposed = list.propose(Proposal { text, file: &self.file, path: self.path.as_deref() })?;
+        if self.json {
+            let Proposed { draft, before, warnings, .. } = &proposed;
+            let before = before.as_ref().filter(|before| before.hash != draft.hash).map(|before| &before.hash);
+            return tell!(
+                "{}",
+                json!({"hash": draft.hash, "title": draft.title, "tasks": draft.tasks, "path": draft.path,
+                    "replaces": before, "gate": "locked", "warnings": warnings})
+            );
+        }
         if let Some(before) = &proposed.before {
             let (old, new) = (before.text.as_bytes(), proposed.draft.text.as_bytes());
             put_laid_out(&diff::of_file(Path::new(&proposed.draft.path), Some(old), Some(new)))?;
@@ -74,21 +89,19 @@ pub(super) fn tasks(number: u32) -> String {
     if number == 0 { "a text without tasks".to_owned() } else { count(number, "task") }
 }
 
-/// Prints a draft for the human who approves it.
+/// Shows a draft to the human who approves it, page by page if it is longer than the terminal.
 fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     let plan = list.read_draft(draft)?;
     let by = draft.session.as_ref().map(|session| format!(" by session {session}")).unwrap_or_default();
-    tell!(
-        "plan {}, proposed {}{by}, {}, to be written to {}\n",
+    let text = plan.map_or_else(|| draft.text.clone(), |plan| rendered(&plan));
+    pager::show_long(&format!(
+        "plan {}, proposed {}{by}, {}, to be written to {}\n\n{}",
         short_of(draft),
         ago(environment::now().since(draft.proposed_at)),
         tasks(draft.tasks),
-        draft.path
-    )?;
-    match plan {
-        Some(plan) => tell!("{}", rendered(&plan).trim_end()),
-        None => tell!("{}", draft.text.trim_end()),
-    }
+        draft.path,
+        text.trim_end()
+    ))
 }
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
@@ -108,12 +121,19 @@ impl Approve {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = here::task_list("plan approve")?;
         let draft = list.draft_of(self.hash.as_deref())?;
-        read_out(&list, &draft)?;
+        if !self.json {
+            read_out(&list, &draft)?;
+        }
         tell_broken(&list, &draft);
         if !self.yes {
             confirm(&draft)?;
         }
         let given = list.approve(&draft)?;
+        if self.json {
+            list.load_draft(&draft)?;
+            list.take_lines().iter().for_each(|line| note!("{line}"));
+            return tell!("{}", position_json(&list.position()?));
+        }
         tell!("{}", granted(&draft, &given))?;
         let Some(loaded) = list.load_draft(&draft)? else { return Ok(()) };
         list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;

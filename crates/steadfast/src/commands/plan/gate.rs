@@ -5,6 +5,7 @@ use steadfast_text::and_more;
 use steadfast_work::task_list::{ClosedGate, Locked, short_of};
 use steadfast_work::why::whose_gate;
 
+use crate::commands::Unasked;
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
@@ -25,6 +26,8 @@ pub(in crate::commands) struct Reject {
     /// First 8 or more characters of the hash of the draft. [default: the draft that awaits approval]
     #[arg(value_name = "HASH8")]
     hash: Option<String>,
+    #[command(flatten)]
+    _unasked: Unasked,
 }
 
 impl Lock {

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use steadfast_model::{Millis, RunState, RunUnit, RunView, Status, UnitStatus, WorkSpan};
 use steadfast_runner::progress::{last_action, status_line};
-use steadfast_text::{HANG, cost, duration, one_line};
+use steadfast_text::{HANG, cost, duration, one_line, wrap};
 
 use super::is_running;
 use crate::terminal::{self, Column, Table};
 
-/// Lines above the units: the run, its bar, an empty line, and the header.
-const HEAD: usize = 4;
-
 /// The lines of a run. `rows`: how many there is room for.
 pub(super) fn frame(view: &RunView, state: &Path, now: Millis, (width, rows): (usize, usize)) -> Vec<String> {
-    let mut lines = head(view, now);
+    let mut lines: Vec<String> = head(view, now)
+        .iter()
+        .flat_map(|line| wrap(line, width).lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
     let mut table = Table::new(&[
         Column::whole("", 8),
         Column::whole("UNIT", 9),
@@ -25,7 +25,8 @@ pub(super) fn frame(view: &RunView, state: &Path, now: Millis, (width, rows): (u
         Column::text("TITLE", 6, 16),
         Column::text("NOW", 7, 16),
     ]);
-    let shown = most_important(&view.units, rows.saturating_sub(HEAD + 1));
+    // Around the units are an empty line, the header, and the line that counts the rest.
+    let shown = most_important(&view.units, rows.saturating_sub(lines.len() + 3));
     for unit in &shown {
         table.row(row(view, unit, state, now));
     }
@@ -43,9 +44,9 @@ fn head(view: &RunView, now: Millis) -> Vec<String> {
     let (done, all) = counts(view);
     let until = if run.state == RunState::Running { now } else { run.ended_at.unwrap_or(run.updated_at) };
     let took = u64::try_from(until.since(run.started_at)).unwrap_or(0);
-    let left = match (is_running(view), done as u64) {
-        (true, 1..) if done < all => {
-            let left = took / done as u64 * (all - done) as u64;
+    let left = match (is_running(view), worked(view) as u64) {
+        (true, worked @ 1..) if done < all => {
+            let left = took / worked * (all - done) as u64;
             // To the minute: more would pretend to know.
             format!(" · about {} left", duration(left.div_ceil(60_000) * 60_000))
         }
@@ -54,7 +55,7 @@ fn head(view: &RunView, now: Millis) -> Vec<String> {
     let mut lines = vec![
         format!("{} of {}: {HANG}{}", terminal::strong(run.id.as_str()), run.spec, status_line(view)),
         format!(
-            "{} {done} of {all} tasks · since {}, {}{left}",
+            "{} {HANG}{done} of {all} tasks · since {}, {}{left}",
             terminal::good(&terminal::bar(done, all)),
             terminal::moment(run.started_at),
             duration(took),
@@ -64,6 +65,13 @@ fn head(view: &RunView, now: Millis) -> Vec<String> {
         lines.push(terminal::warning("its process is gone; continue with `steadfast resume`"));
     }
     lines
+}
+
+/// The tasks that agents have done. Those that needed none say nothing about the time of the others.
+fn worked(view: &RunView) -> usize {
+    let has_agent = |unit: &&RunUnit| view.spans.iter().any(|span| span.unit == unit.unit);
+    let done = view.units.iter().filter(|unit| unit.status == UnitStatus::Done);
+    done.filter(has_agent).map(|unit| unit.tasks.len()).sum()
 }
 
 fn counts(view: &RunView) -> (usize, usize) {

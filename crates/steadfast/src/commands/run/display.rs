@@ -11,7 +11,7 @@ use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, RunEvent, RunOutcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, log_line};
-use steadfast_text::{HANG, cost, count, duration, one_line};
+use steadfast_text::{HANG, cost, count, duration, one_line, wrap};
 
 use crate::environment;
 use crate::error::CommandError;
@@ -116,7 +116,7 @@ impl Display {
     fn draw(&mut self, now: &Snapshot<'_>) {
         let Some(screen) = &mut self.screen else { return };
         let (width, _) = screen.size();
-        let mut lines = vec![self.status.clone()];
+        let mut lines: Vec<String> = wrap(&self.status, width).lines().map(str::to_owned).collect();
         let mut table = Table::new(&[
             Column::whole("", 1),
             Column::whole("", 9),

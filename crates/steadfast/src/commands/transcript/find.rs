@@ -10,6 +10,7 @@ use steadfast_work::history::cut;
 use super::sessions;
 use crate::error::CommandError;
 use crate::output::{note, tell};
+use crate::terminal;
 
 /// Number of characters to show before and after a match.
 const AROUND: usize = 60;
@@ -62,7 +63,7 @@ impl Find {
 }
 
 fn line(entry: &TimelineEntry, around: &str) -> String {
-    let at = entry.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+    let at = entry.at.map_or_else(|| "-".to_owned(), terminal::stamp);
     let agent = entry.agent.as_deref().map(|agent| format!("{} ", cut(agent, 8))).unwrap_or_default();
     format!("  {at}  {agent}{}: {}", printable(entry.what.who()), printable(around))
 }

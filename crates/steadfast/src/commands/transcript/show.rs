@@ -12,6 +12,7 @@ use steadfast_work::history::cut;
 use super::sessions;
 use crate::error::CommandError;
 use crate::output::{gone_or_full, note, tell};
+use crate::terminal;
 
 const WIDTH: usize = 100;
 const NARROW: usize = 50;
@@ -120,13 +121,11 @@ impl Screen {
         }
         let mut day = String::new();
         for entry in &timeline.entries {
-            let at = entry.at.map(|at| at.to_string()).unwrap_or_default();
-            let (date, clock) = at.split_once('T').unwrap_or_default();
-            if date != day && !date.is_empty() {
-                day = date.to_owned();
-                writeln!(self.out, "{FAINT}{day}, UTC{FAINT:#}")?;
+            if let Some(at) = entry.at.filter(|at| terminal::day(*at) != day) {
+                day = terminal::day(at);
+                writeln!(self.out, "{FAINT}{}{FAINT:#}", terminal::day_line(at))?;
             }
-            self.entry(entry, clock.trim_end_matches('Z'))?;
+            self.entry(entry, &entry.at.map(terminal::clock).unwrap_or_default())?;
         }
         self.out.flush()
     }

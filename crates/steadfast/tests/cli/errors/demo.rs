@@ -167,7 +167,7 @@ fn a_host_that_hangs() {
 
     hint: `steadfast demo` without `--host` shows the same
 
-    hint: `--limit SECONDS` gives it more time
+    hint: `--limit TIME` gives it more time
     ");
 }
 

@@ -219,7 +219,7 @@ fn sessions_that_are_not_there() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["pause", "--for", "soon"]), @r"
     exit 64
-    error: invalid value 'soon' for '--for <TIME>': invalid time `soon`: expected a number with `s`, `m`, `h` or `d`, such as `10m`
+    error: invalid value 'soon' for '--for <TIME>': invalid time `soon`: expected a number with `s`, `m`, `h`, `d` or `w`, such as `1h30m`
 
     For more information, try '--help'.
     ");
