@@ -1,5 +1,7 @@
 //! The proxy between a real host and a model that compares what comes back with what it produced.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -13,6 +15,8 @@ use crate::world::{PROMPT, Scene};
 
 on!(an_observed_session_is_the_same_as_without_the_proxy: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(a_refused_call_does_not_run_and_the_model_sees_its_own_call_with_the_reason: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(an_agent_that_the_command_starts_is_the_same_as_without_it: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(the_built_in_provider_of_codex_goes_through_the_proxy: codex_0_166_0);
 on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 
 const TOKEN: &str = "0123456789abcdef";
@@ -230,4 +234,58 @@ fn refused_calls_are_put_back_after_a_resume_behind_another_proxy(program: &Prog
     let last = [before.last().unwrap().clone(), after[0].clone()];
     is_refused(&last[1], 2);
     assert_eq!(calls(&last[0]), calls(&last[1]));
+}
+
+/// The files that a host reads its settings from.
+fn settings(scene: &Scene) -> Vec<(PathBuf, String)> {
+    let files = [scene.home().join(".claude"), scene.home().join(".codex"), scene.root().join(".claude")];
+    let files = files
+        .iter()
+        .flat_map(|folder| ["settings.json", "settings.local.json", "config.toml"].map(|name| folder.join(name)));
+    files.filter_map(|path| Some((path.clone(), fs::read_to_string(path).ok()?))).collect()
+}
+
+fn an_agent_that_the_command_starts_is_the_same_as_without_it(program: &Program) {
+    let scene = Scene::bare(program);
+    let before = settings(&scene);
+    let run = scene.session(work()).started_by(["proxy", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    for file in ["forbidden.txt", "first.txt", "second.txt"] {
+        assert!(scene.root().join(file).exists(), "{file}");
+    }
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    // Codex itself notes that it trusts the folder.
+    let after = settings(&scene);
+    assert_eq!(after.len(), before.len(), "{after:?}");
+    for ((path, before), (_, after)) in before.iter().zip(&after) {
+        assert!(after.starts_with(before) && !after.contains("127.0.0.1"), "{}: {after}", path.display());
+    }
+    let said = run.errors.lines().find(|line| line.starts_with("proxy: ")).unwrap_or_else(|| panic!("{}", run.errors));
+    assert!(said.contains(" 4 calls, "), "{said}");
+    // The scripted model names itself as the host asked for it, and its tokens have a price.
+    assert!(!said.contains("without token counts"), "{said}");
+    assert!(!scene.state().exists(), "a repository without `init` stays so");
+}
+
+/// With a login of its own and no provider in its configuration.
+fn the_built_in_provider_of_codex_goes_through_the_proxy(program: &Program) {
+    let scene = Scene::bare(program);
+    let session = scene.session(work());
+    let codex = scene.home().join(".codex");
+    // The second provider is there for the setting that every session of these tests gets, and is not used.
+    let config = format!(
+        "model = \"gpt-5.5\"\nopenai_base_url = \"{}/v1\"\n[model_providers.scripted]\nname = \"unused\"\n",
+        session.model_url()
+    );
+    fs::write(codex.join("config.toml"), &config).unwrap();
+    fs::write(codex.join("auth.json"), r#"{"OPENAI_API_KEY": "dummy-key"}"#).unwrap();
+    let run = session.started_by(["proxy", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(scene.root().join("second.txt").exists());
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    assert!(run.errors.contains(" 4 calls, "), "{}", run.errors);
 }
