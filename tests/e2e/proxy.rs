@@ -17,6 +17,9 @@ on!(an_observed_session_is_the_same_as_without_the_proxy: claude_2_1_325, claude
 on!(a_refused_call_does_not_run_and_the_model_sees_its_own_call_with_the_reason: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(an_agent_that_the_command_starts_is_the_same_as_without_it: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(the_built_in_provider_of_codex_goes_through_the_proxy: codex_0_166_0);
+on!(without_hooks_the_proxy_enforces_the_rules: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(without_hooks_an_observing_proxy_records_what_it_would_refuse: claude_2_1_325, codex_0_166_0);
+on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166_0);
 on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 
 const TOKEN: &str = "0123456789abcdef";
@@ -288,4 +291,84 @@ fn the_built_in_provider_of_codex_goes_through_the_proxy(program: &Program) {
     assert_eq!(requests.len(), 4);
     is_one_conversation(&requests);
     assert!(run.errors.contains(" 4 calls, "), "{}", run.errors);
+}
+
+/// A scene with a constraint for its next session.
+fn forbidding(program: &Program) -> Scene {
+    let scene = Scene::bare(program);
+    scene.init(&[]);
+    scene.steadfast(&["goal", "forbid", "don't touch forbidden.txt"]);
+    scene
+}
+
+/// A session whose host does not call its hooks.
+fn without_hooks<'a>(program: &Program, session: Session<'a>) -> Session<'a> {
+    if program.is_claude() {
+        session.args(["--settings", r#"{"disableAllHooks": true}"#])
+    } else {
+        session.args(["-c", "features.hooks=false"])
+    }
+}
+
+/// The wiring, the name and the verdicts of each event.
+fn recorded(run: &Run, scene: &Scene) -> Vec<(String, String, String)> {
+    let text = fs::read_to_string(scene.state().join("sessions").join(&run.id).join("journal")).unwrap();
+    let event = |line: &str| -> Option<(String, String, String)> {
+        let record: Value = serde_json::from_str(&line[line.find('{')?..]).ok()?;
+        let event = &record["record"]["event"];
+        let kind = match &event["kind"] {
+            Value::Object(kind) => kind.keys().next()?.clone(),
+            kind => kind.as_str()?.to_owned(),
+        };
+        Some((event["via"].as_str()?.to_owned(), kind, record["record"]["opinions"].to_string()))
+    };
+    text.lines().filter_map(event).collect()
+}
+
+fn without_hooks_the_proxy_enforces_the_rules(program: &Program) {
+    let scene = forbidding(program);
+    let session = scene.session(work()).started_by(["proxy", "--mode", "enforce", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let events = recorded(&run, &scene);
+    assert!(!scene.root().join("forbidden.txt").exists(), "{events:?}");
+    assert!(scene.root().join("first.txt").exists() && scene.root().join("second.txt").exists());
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    let produced = calls(&requests[3]);
+    assert!(produced.iter().all(|(_, tool, _)| tool != REFUSED_TOOL), "{produced:?}");
+    let refused: Vec<_> = produced.iter().filter(|(_, _, input)| input.to_string().contains("forbidden.txt")).collect();
+    assert_eq!(refused.len(), 2);
+    for (id, _, _) in refused {
+        let said = result(&requests[3], id).to_string();
+        assert!(said.contains("don't touch forbidden.txt"), "{said}");
+    }
+    assert!(events.iter().all(|(via, _, _)| via == "proxy" || via == "local"), "{events:?}");
+    let count = |kind: &str| events.iter().filter(|(via, found, _)| via == "proxy" && found == kind).count();
+    assert_eq!((count("session_start"), count("pre_tool"), count("post_tool")), (1, 4, 2), "{events:?}");
+}
+
+fn without_hooks_an_observing_proxy_records_what_it_would_refuse(program: &Program) {
+    let scene = forbidding(program);
+    let session = scene.session(work()).started_by(["proxy", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(scene.root().join("forbidden.txt").exists());
+    let events = recorded(&run, &scene);
+    let before: Vec<_> = events.iter().filter(|(via, kind, _)| via == "proxy" && kind == "pre_tool").collect();
+    assert_eq!(before.len(), 4, "{events:?}");
+    let denied =
+        before.iter().filter(|(_, _, opinions)| opinions.contains("deny") && opinions.contains("observe")).count();
+    assert_eq!(denied, 2, "{events:?}");
+}
+
+fn with_hooks_the_proxy_leaves_the_judging_to_them(program: &Program) {
+    let scene = forbidding(program);
+    let run = scene.session(work()).started_by(["proxy", "--mode", "enforce", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(!scene.root().join("forbidden.txt").exists());
+    let events = recorded(&run, &scene);
+    assert!(events.iter().all(|(via, _, _)| via != "proxy"), "{events:?}");
+    assert_eq!(events.iter().filter(|(_, kind, _)| kind == "pre_tool").count(), 4, "{events:?}");
 }

@@ -13,7 +13,7 @@ use crate::judge::ModelExchange;
 use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
 use crate::watch::{AnswerWatch, WatchedStream};
-use crate::wire::{Endpoint, may_be_restored, restore};
+use crate::wire::{Endpoint, may_be_restored, restore, results};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
 const BODY_LIMIT: usize = 64 << 20;
@@ -84,7 +84,11 @@ async fn forward(
             if restored.is_some() {
                 parts.headers.remove(header::CONTENT_ENCODING);
             }
+            let was_restored = restored.is_some();
             let body = restored.unwrap_or(body);
+            if was_restored || encoding == BodyEncoding::Plain {
+                show_results(state, exchange, body.clone());
+            }
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
             }
@@ -119,6 +123,14 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
         encoded => restore(format, &encoded.decoded(&body, BODY_LIMIT)?, &session, &memory),
     });
     restored.await.ok().flatten()
+}
+
+/// Shows the judge the results in a request, beside its way to the upstream.
+fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes) {
+    if state.judge.awaits_results(exchange) {
+        let (judge, exchange) = (Arc::clone(&state.judge), exchange.clone());
+        drop(tokio::task::spawn_blocking(move || judge.saw_results(&exchange, results(exchange.format, &body))));
+    }
 }
 
 async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::{ModelAnswer, WireCall, WireFormat};
+use crate::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
 
 /// One request to a model, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,15 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
 
     /// Sees a call that is not held. It must be quick.
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);
+
+    /// Returns whether a request of this session may have results that the judge waits for.
+    fn awaits_results(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    /// Sees the results in a request, the newest first, and with those of earlier requests among them. It runs on a
+    /// thread of its own, while the request goes on.
+    fn saw_results(&self, _: &ModelExchange, _: Vec<WireResult>) {}
 
     /// Sees an answer at its end. It must be quick.
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer);

@@ -2,6 +2,7 @@
 
 mod agent;
 mod meter;
+mod pipeline;
 
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 use clap::Args;
 use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
 use steadfast_hosts::price::Prices;
-use steadfast_proxy::{NetworkSettings, ProxyRoute, RunningProxy, Upstream};
+use steadfast_model::{ProxyMode, Settings};
+use steadfast_proxy::{CallJudge, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
 use steadfast_store::{Place, is_new_notice};
 use steadfast_text::hex;
 
@@ -21,6 +23,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use meter::Meter;
+use pipeline::Pipeline;
 
 /// The moment at which the human hears what Claude Code does without its own address.
 const FIRST_PARTY: &str = "proxy-first-party";
@@ -38,8 +41,12 @@ pub(super) struct Proxy {
     upstream: Option<String>,
     /// Address of this machine to listen on, for clients that you start yourself. The proxy prints its address and runs
     /// until Ctrl-C. Port 0 takes a free port.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "command", requires = "upstream")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["command", "mode"], requires = "upstream")]
     listen: Option<SocketAddr>,
+    /// What the proxy does with a call that a rule refuses, if the agent does not call its hooks: `observe` records it,
+    /// `enforce` refuses it. [default: proxy.mode, observe]
+    #[arg(long, value_name = "MODE")]
+    mode: Option<ProxyMode>,
     /// The agent and its arguments.
     #[arg(
         trailing_var_arg = true,
@@ -52,58 +59,67 @@ pub(super) struct Proxy {
 
 impl Proxy {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let meter = Arc::new(Meter::new(prices()));
+        let settings = here::repository().ok().map(|repository| repository.config.load()).transpose()?;
+        let prices = settings.as_ref().map(|settings| Prices::of_settings(&settings.run.prices.value));
+        let meter = Arc::new(Meter::new(prices.unwrap_or_else(Prices::built_in)));
+        let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
         match (self.command.split_first(), self.listen) {
-            (Some((program, args)), _) => start_agent(program, args, self.upstream.as_deref(), &meter),
+            (Some((program, args)), _) => self.start_agent(program, args, mode, &meter),
             (None, Some(address)) => serve(address, self.upstream.as_deref().unwrap_or_default(), &meter),
             (None, None) => {
                 Err(CommandError::usage("no agent to start").hint("`steadfast proxy -- claude` starts one"))
             }
         }
     }
-}
 
-fn prices() -> Prices {
-    let settings = here::repository().ok().and_then(|repository| repository.config.load().ok());
-    settings.map_or_else(Prices::built_in, |settings| Prices::of_settings(&settings.run.prices.value))
-}
-
-fn start_agent(
-    program: &OsStr,
-    args: &[OsString],
-    upstream: Option<&str>,
-    meter: &Arc<Meter>,
-) -> Result<(), CommandError> {
-    let homes = environment::homes()
-        .ok_or_else(|| CommandError::failure("the home folder is unknown").hint("set the variable `HOME`"))?;
-    let around = Surroundings {
-        homes: &homes,
-        folder: &environment::cwd(),
-        variable: &environment::text,
-        codex_login: &codex_login,
-        upstream,
-    };
-    let behind = BehindProxy::of(program, args, &around)?;
-    let network = NetworkSettings {
-        http_proxy: variable(&behind, ["http_proxy", "HTTP_PROXY"]),
-        https_proxy: variable(&behind, ["https_proxy", "HTTPS_PROXY"]),
-        no_proxy: variable(&behind, ["no_proxy", "NO_PROXY"]),
-        extra_authorities: behind.network(["NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS"]).map(PathBuf::from),
-    };
-    let urls = behind.upstreams.iter().map(|upstream| upstream.url.as_str());
-    let (routes, tokens) = routes(urls, &network)?;
-    let proxy = RunningProxy::start(routes, Arc::clone(meter) as _)?;
-    if behind.leaves_first_party() && is_first_time() {
-        note!(
-            "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
+    fn start_agent(
+        &self,
+        program: &OsStr,
+        args: &[OsString],
+        mode: ProxyMode,
+        meter: &Arc<Meter>,
+    ) -> Result<(), CommandError> {
+        let homes = environment::homes()
+            .ok_or_else(|| CommandError::failure("the home folder is unknown").hint("set the variable `HOME`"))?;
+        let around = Surroundings {
+            homes: &homes,
+            folder: &environment::cwd(),
+            variable: &environment::text,
+            codex_login: &codex_login,
+            upstream: self.upstream.as_deref(),
+        };
+        let behind = BehindProxy::of(program, args, &around)?;
+        let network = NetworkSettings {
+            http_proxy: variable(&behind, ["http_proxy", "HTTP_PROXY"]),
+            https_proxy: variable(&behind, ["https_proxy", "HTTPS_PROXY"]),
+            no_proxy: variable(&behind, ["no_proxy", "NO_PROXY"]),
+            extra_authorities: behind.network(["NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS"]).map(PathBuf::from),
+        };
+        let urls = behind.upstreams.iter().map(|upstream| upstream.url.as_str());
+        let (routes, tokens) = routes(urls, &network)?;
+        let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
+            (Some(host), mode) => Pipeline::start(Arc::clone(meter), host, mode.into()),
+            (None, ProxyMode::Observe) => Arc::clone(meter) as _,
+            (None, ProxyMode::Enforce) => {
+                return Err(CommandError::failure(
+                    "the rules do not know the tools of this agent, so nothing can be enforced",
+                )
+                .hint("start it with `--mode observe`; `claude` and `codex` are known by their names"));
+            }
+        };
+        let proxy = RunningProxy::start(routes, judge)?;
+        if behind.leaves_first_party() && is_first_time() {
+            note!(
+                "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
              server of your organization. `steadfast proxy` says this once."
-        );
+            );
+        }
+        let launch = behind.launch(&tokens.iter().map(|token| proxy.url(token)).collect::<Vec<_>>());
+        let code = agent::run(&launch)?;
+        drop(proxy);
+        note!("{}", meter.summary());
+        if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
     }
-    let launch = behind.launch(&tokens.iter().map(|token| proxy.url(token)).collect::<Vec<_>>());
-    let code = agent::run(&launch)?;
-    drop(proxy);
-    note!("{}", meter.summary());
-    if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
 }
 
 fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), CommandError> {

@@ -145,6 +145,20 @@ fn what_cannot_be_behind_the_proxy_is_refused_with_the_reason() {
 }
 
 #[test]
+fn only_a_known_agent_can_be_enforced() {
+    let sandbox = Sandbox::new();
+    let enforced = ["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "enforce", "--", "true"];
+    let (code, said) = sandbox.fails(&enforced);
+    assert_eq!(code, 1);
+    assert!(said.contains("the rules do not know the tools of this agent"), "{said}");
+    sandbox.set_own("[proxy]\nmode = \"enforce\"\n");
+    let enforced = ["proxy", "--upstream", "http://127.0.0.1:9", "--", "true"];
+    assert_eq!(sandbox.fails(&enforced), (code, said));
+    sandbox.ok(&["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "observe", "--", "true"]);
+    assert_eq!(sandbox.fails(&["proxy", "--mode", "advise", "--", "true"]).0, 64);
+}
+
+#[test]
 fn an_agent_cannot_start_it() {
     let sandbox = Sandbox::new();
     let output = sandbox.as_agent("s", &["proxy", "--", "true"]);
