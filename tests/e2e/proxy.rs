@@ -20,6 +20,7 @@ on!(the_built_in_provider_of_codex_goes_through_the_proxy: codex_0_166_0);
 on!(without_hooks_the_proxy_enforces_the_rules: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(without_hooks_an_observing_proxy_records_what_it_would_refuse: claude_2_1_325, codex_0_166_0);
 on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166_0);
+on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 
 const TOKEN: &str = "0123456789abcdef";
@@ -371,4 +372,15 @@ fn with_hooks_the_proxy_leaves_the_judging_to_them(program: &Program) {
     let events = recorded(&run, &scene);
     assert!(events.iter().all(|(via, _, _)| via != "proxy"), "{events:?}");
     assert_eq!(events.iter().filter(|(_, kind, _)| kind == "pre_tool").count(), 4, "{events:?}");
+}
+
+fn a_spent_budget_ends_the_agent_with_one_refusal(program: &Program) {
+    let scene = Scene::bare(program);
+    let run = scene.session(work()).started_by(["proxy", "--budget", "0.000001", "--"]).run();
+    assert!(!run.status.success(), "{}", run.errors);
+    assert_eq!(main_requests(&run).len(), 1);
+    assert!(run.errors.contains("1 request refused for the budget"), "{}", run.errors);
+    let shown = run.printed.iter().any(|line| line.to_string().contains("The budget of this session is spent"));
+    assert!(shown, "{:?}", run.printed);
+    assert!(!scene.root().join("second.txt").exists());
 }

@@ -27,6 +27,11 @@ pub enum CallRuling {
 
 /// Judges the calls of a model, and sees its answers.
 pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
+    /// Returns why no further request may go to the model: the agent's human reads it. It must be quick.
+    fn is_spent(&self, _: &ModelExchange) -> Option<String> {
+        None
+    }
+
     /// Returns whether any call can be refused. If not, answers are forwarded as they arrive.
     fn refuses(&self, exchange: &ModelExchange) -> bool;
 

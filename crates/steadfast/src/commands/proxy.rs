@@ -13,7 +13,7 @@ use std::sync::Arc;
 use clap::Args;
 use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
 use steadfast_hosts::price::Prices;
-use steadfast_model::{ProxyMode, Settings};
+use steadfast_model::{ProxyMode, Settings, Usd};
 use steadfast_proxy::{CallJudge, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
 use steadfast_store::{Place, is_new_notice};
 use steadfast_text::hex;
@@ -47,6 +47,10 @@ pub(super) struct Proxy {
     /// `enforce` refuses it. [default: proxy.mode, observe]
     #[arg(long, value_name = "MODE")]
     mode: Option<ProxyMode>,
+    /// Cost limit in US dollars. When it is spent, the next request is refused, which ends `claude` and `codex` with the
+    /// reason.
+    #[arg(long, value_name = "USD")]
+    budget: Option<Usd>,
     /// The agent and its arguments.
     #[arg(
         trailing_var_arg = true,
@@ -61,7 +65,8 @@ impl Proxy {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let settings = here::repository().ok().map(|repository| repository.config.load()).transpose()?;
         let prices = settings.as_ref().map(|settings| Prices::of_settings(&settings.run.prices.value));
-        let meter = Arc::new(Meter::new(prices.unwrap_or_else(Prices::built_in)));
+        let meter =
+            Arc::new(Meter::new(prices.unwrap_or_else(Prices::built_in), self.budget.map(|budget| budget.micro)));
         let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
         match (self.command.split_first(), self.listen) {
             (Some((program, args)), _) => self.start_agent(program, args, mode, &meter),

@@ -15,6 +15,8 @@ const UNPRICED: usize = 16;
 #[derive(Debug)]
 pub(super) struct Meter {
     prices: Prices,
+    /// In millionths of a dollar.
+    budget: Option<u64>,
     used: Mutex<Used>,
 }
 
@@ -28,11 +30,13 @@ struct Used {
     unpriced: BTreeMap<String, u64>,
     /// Answers that did not say what they used.
     without_usage: u64,
+    /// Requests that did not go to the model, because the budget was spent.
+    refused: u64,
 }
 
 impl Meter {
-    pub(super) fn new(prices: Prices) -> Self {
-        Self { prices, used: Mutex::default() }
+    pub(super) fn new(prices: Prices, budget: Option<u64>) -> Self {
+        Self { prices, budget, used: Mutex::default() }
     }
 
     /// One line about the whole session.
@@ -58,6 +62,9 @@ impl Meter {
         if used.without_usage > 0 {
             line.push_str(&format!("; {} without token counts", count(used.without_usage, "answer")));
         }
+        if used.refused > 0 {
+            line.push_str(&format!("; {} refused for the budget", count(used.refused, "request")));
+        }
         line
     }
 
@@ -67,6 +74,25 @@ impl Meter {
 }
 
 impl CallJudge for Meter {
+    fn is_spent(&self, _: &ModelExchange) -> Option<String> {
+        let budget = self.budget?;
+        let mut used = self.used();
+        let why = match used.unpriced.keys().next() {
+            _ if used.micro_usd >= budget => {
+                let (spent, budget) = (cost(used.micro_usd), cost(budget));
+                format!(
+                    "The budget of this session is spent: {spent} of {budget}. `--budget` of `steadfast proxy` sets it."
+                )
+            }
+            Some(model) => format!(
+                "The price of {model} is unknown, so the budget of this session cannot hold. Set `[run.prices.\"{model}\"]`."
+            ),
+            None => return None,
+        };
+        used.refused += 1;
+        Some(why)
+    }
+
     fn refuses(&self, _: &ModelExchange) -> bool {
         false
     }
@@ -126,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_cost_is_of_known_prices_and_the_other_models_are_named() {
-        let meter = Meter::new(Prices::built_in());
+        let meter = Meter::new(Prices::built_in(), None);
         assert!(meter.summary().starts_with("warning: no answer"));
         let usage = WireUsage { input: 1000, cached: 9000, written: 0, output: 2000 };
         meter.saw_answer(&exchange(), &answer("claude-opus-5-5", Some(usage)));
@@ -135,5 +161,24 @@ mod tests {
         let expected = "proxy: 3 answers, 0 calls, 20,000 tokens in (18,000 from the cache), 4,000 out, $0.05; without a \
                         known price: home-made; 1 answer without token counts";
         assert_eq!(meter.summary(), expected);
+        assert_eq!(meter.is_spent(&exchange()), None);
+    }
+
+    #[test]
+    fn a_spent_budget_and_an_unknown_price_end_the_session() {
+        let usage = Some(WireUsage { input: 0, cached: 0, written: 0, output: 2000 });
+        let meter = Meter::new(Prices::built_in(), Some(50_000));
+        meter.saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        assert_eq!(meter.is_spent(&exchange()), None);
+        meter.saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        let why = meter.is_spent(&exchange()).unwrap();
+        assert_eq!(
+            why,
+            "The budget of this session is spent: $0.08 of $0.05. `--budget` of `steadfast proxy` sets it."
+        );
+        assert!(meter.summary().ends_with("$0.08; 1 request refused for the budget"), "{}", meter.summary());
+        let meter = Meter::new(Prices::built_in(), Some(50_000));
+        meter.saw_answer(&exchange(), &answer("home-made", usage));
+        assert!(meter.is_spent(&exchange()).unwrap().starts_with("The price of home-made is unknown"));
     }
 }

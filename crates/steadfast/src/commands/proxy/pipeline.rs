@@ -170,6 +170,10 @@ fn context(at: Millis) -> WireContext {
 }
 
 impl CallJudge for Pipeline {
+    fn is_spent(&self, exchange: &ModelExchange) -> Option<String> {
+        self.meter.is_spent(exchange)
+    }
+
     fn refuses(&self, exchange: &ModelExchange) -> bool {
         self.mode == Mode::Enforce && self.session(exchange).is_some_and(|session| session.proxied.is_some())
     }
