@@ -47,7 +47,7 @@ pub(super) struct Proxy {
     /// `enforce` refuses it. [default: proxy.mode, observe]
     #[arg(long, value_name = "MODE")]
     mode: Option<ProxyMode>,
-    /// Cost limit in US dollars. When it is spent, the next request is refused, which ends `claude` and `codex` with the
+    /// Cost limit in US dollars; 0 means no limit. When it is spent, the next request is refused, which ends `claude` and `codex` with the
     /// reason.
     #[arg(long, value_name = "USD")]
     budget: Option<Usd>,
@@ -65,8 +65,10 @@ impl Proxy {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let settings = here::repository().ok().map(|repository| repository.config.load()).transpose()?;
         let prices = settings.as_ref().map(|settings| Prices::of_settings(&settings.run.prices.value));
-        let meter =
-            Arc::new(Meter::new(prices.unwrap_or_else(Prices::built_in), self.budget.map(|budget| budget.micro)));
+        let meter = Arc::new(Meter::new(
+            prices.unwrap_or_else(Prices::built_in),
+            self.budget.map(|budget| budget.micro).filter(|micro| *micro > 0),
+        ));
         let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
         match (self.command.split_first(), self.listen) {
             (Some((program, args)), _) => self.start_agent(program, args, mode, &meter),
