@@ -277,6 +277,7 @@ fn an_agent_that_the_command_starts_is_the_same_as_without_it(program: &Program)
 fn the_built_in_provider_of_codex_goes_through_the_proxy(program: &Program) {
     let scene = Scene::bare(program);
     let session = scene.session(work());
+    let run_url = session.model_url();
     let codex = scene.home().join(".codex");
     // The second provider is there for the setting that every session of these tests gets, and is not used.
     let config = format!(
@@ -292,6 +293,13 @@ fn the_built_in_provider_of_codex_goes_through_the_proxy(program: &Program) {
     assert_eq!(requests.len(), 4);
     is_one_conversation(&requests);
     assert!(run.errors.contains(" 4 calls, "), "{}", run.errors);
+    // Without the proxy the session goes on with the provider of the configuration.
+    let again = scene.session(Scenario::new("again").prompt("Go on.").say("Well.")).args(["resume", &run.id]);
+    let config = config.replace(&run_url, &again.model_url());
+    fs::write(codex.join("config.toml"), config).unwrap();
+    let again = again.run();
+    assert!(again.status.success(), "{}", again.errors);
+    assert_eq!(calls(&main_requests(&again)[0]), calls(&requests[3]));
 }
 
 /// A scene with a constraint for its next session.

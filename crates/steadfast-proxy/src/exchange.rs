@@ -89,11 +89,9 @@ async fn forward(
             if restored.is_some() {
                 parts.headers.remove(header::CONTENT_ENCODING);
             }
-            let was_restored = restored.is_some();
+            let encoding = if restored.is_some() { BodyEncoding::Plain } else { encoding };
             let body = restored.unwrap_or(body);
-            if was_restored || encoding == BodyEncoding::Plain {
-                show_results(state, exchange, body.clone());
-            }
+            show_results(state, exchange, body.clone(), encoding);
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
             }
@@ -131,10 +129,14 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
 }
 
 /// Shows the judge the results in a request, beside its way to the upstream.
-fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes) {
+fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) {
     if state.judge.awaits_results(exchange) {
         let (judge, exchange) = (Arc::clone(&state.judge), exchange.clone());
-        drop(tokio::task::spawn_blocking(move || judge.saw_results(&exchange, results(exchange.format, &body))));
+        drop(tokio::task::spawn_blocking(move || {
+            let decoded = encoding.decoded(&body, BODY_LIMIT);
+            let body = decoded.as_deref().unwrap_or(&body);
+            judge.saw_results(&exchange, results(exchange.format, body));
+        }));
     }
 }
 

@@ -1,5 +1,6 @@
-//! Codex: `-c` beats its configuration files. Its built-in provider takes no other transport than a WebSocket first, so
-//! it is replaced by one that is the same but for the address.
+//! Codex: `-c` beats its configuration files. The built-in provider gets another address and keeps its name: a session
+//! remembers the provider, and Codex cannot resume one whose provider is gone. That provider tries a WebSocket first, and
+//! takes HTTP after the proxy's 426.
 
 use std::ffi::{OsStr, OsString};
 
@@ -10,11 +11,11 @@ use crate::install::codex_document;
 
 const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
-/// The provider that takes the place of the built-in one.
-const REPLACEMENT: &str = "steadfast";
-
 /// What the name of every key about providers begins with.
-const KEYS: &str = "model_provider";
+const KEYS: [&str; 2] = ["model_provider", BUILT_IN];
+
+/// The address of the built-in provider.
+const BUILT_IN: &str = "openai_base_url";
 
 /// Where Codex would send its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,8 @@ impl CodexProvider {
         }
         let mut profiles = take_option(&mut args.clone(), &["-p", "--profile"], |_| false);
         let all = take_option(&mut args.clone(), &["-c", "--config"], |_| false);
-        let given = take_option(args, &["-c", "--config"], |value| !value.trim_start().starts_with(KEYS));
+        let given =
+            take_option(args, &["-c", "--config"], |value| !KEYS.iter().any(|key| value.trim_start().starts_with(key)));
         // The last one counts.
         let mut layers: Vec<Document<String>> = all.iter().rev().filter_map(|value| document_of(value)).collect();
         let home = around.homes.codex_dir();
@@ -60,7 +62,7 @@ impl CodexProvider {
                 Some(url) => url,
                 None => return no_address(provider),
             },
-            None => match text(&["openai_base_url"]) {
+            None => match text(&[BUILT_IN]) {
                 Some(url) => url,
                 None if around.upstream.is_some() || (around.variable)("CODEX_API_KEY").is_some() => OPENAI.to_owned(),
                 None => match (around.codex_login)(program) {
@@ -76,17 +78,15 @@ impl CodexProvider {
 
     /// Returns the arguments that lead Codex to the proxy.
     pub(super) fn behind(&self, url: &str) -> Vec<OsString> {
-        let name = self.own.as_deref().unwrap_or(REPLACEMENT);
-        let key = |key: &str| format!("model_providers.{}.{key}", toml_edit::Key::new(name));
         let url = toml_edit::Value::from(url);
         let mut settings = self.given.clone();
-        settings.push(format!("{}={url}", key("base_url")));
-        settings.push(format!("{}=false", key("supports_websockets")));
-        if self.own.is_none() {
-            settings.push(format!("{}=\"OpenAI\"", key("name")));
-            settings.push(format!("{}=\"responses\"", key("wire_api")));
-            settings.push(format!("{}=true", key("requires_openai_auth")));
-            settings.push(format!("model_provider=\"{REPLACEMENT}\""));
+        match &self.own {
+            Some(name) => {
+                let provider = format!("model_providers.{}", toml_edit::Key::new(name));
+                settings.push(format!("{provider}.base_url={url}"));
+                settings.push(format!("{provider}.supports_websockets=false"));
+            }
+            None => settings.push(format!("{BUILT_IN}={url}")),
         }
         settings.into_iter().flat_map(|setting| ["-c".into(), setting.into()]).collect()
     }

@@ -131,27 +131,21 @@ fn codex_with_its_own_provider_calls_the_service_of_its_login() {
 }
 
 #[test]
-fn codex_gets_a_provider_in_place_of_the_built_in_one() {
+fn codex_keeps_the_built_in_provider_with_another_address() {
+    let line = ["codex", "exec", "-c", "model=\"m\"", "-c", "openai_base_url=http://mine", "--", "-c"];
     let expected = [
         "-c",
-        "model_providers.steadfast.base_url=\"http://proxy/a\"",
+        "openai_base_url=http://mine",
         "-c",
-        "model_providers.steadfast.supports_websockets=false",
-        "-c",
-        "model_providers.steadfast.name=\"OpenAI\"",
-        "-c",
-        "model_providers.steadfast.wire_api=\"responses\"",
-        "-c",
-        "model_providers.steadfast.requires_openai_auth=true",
-        "-c",
-        "model_provider=\"steadfast\"",
+        "openai_base_url=\"http://proxy/a\"",
         "exec",
         "-c",
         "model=\"m\"",
         "--",
         "-c",
     ];
-    assert_eq!(World::new().words(&["codex", "exec", "-c", "model=\"m\"", "--", "-c"]), expected);
+    assert_eq!(World::new().words(&line), expected);
+    assert_eq!(World::new().urls(&line), ["http://mine"]);
 }
 
 #[test]
