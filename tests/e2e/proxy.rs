@@ -1,7 +1,7 @@
 //! The proxy between a real host and a model that compares what comes back with what it produced.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -356,6 +356,11 @@ fn without_hooks_the_proxy_enforces_the_rules(program: &Program) {
     assert!(events.iter().all(|(via, _, _)| via == "proxy" || via == "local"), "{events:?}");
     let count = |kind: &str| events.iter().filter(|(via, found, _)| via == "proxy" && found == kind).count();
     assert_eq!((count("session_start"), count("pre_tool"), count("post_tool")), (1, 4, 2), "{events:?}");
+    // The key of the agent passed through the proxy, and is in nothing that the proxy wrote.
+    let state = scene.state();
+    let found = scene.command(Path::new("grep"), &["-r", "-l", "dummy-key", state.to_str().unwrap()]);
+    assert_eq!((found.status.code(), found.stdout), (Some(1), Vec::new()));
+    assert!(!run.errors.contains("dummy-key"), "{}", run.errors);
 }
 
 fn without_hooks_an_observing_proxy_records_what_it_would_refuse(program: &Program) {
