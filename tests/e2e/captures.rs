@@ -21,7 +21,7 @@ on!(a_plan_that_is_approved_in_its_dialog: claude_2_1_325, claude_2_1_197);
 on!(the_daily_commands: claude_2_1_325);
 on!(the_first_and_the_last_command: claude_2_1_325);
 
-const WINDOW: Window = Window { columns: 120, rows: 44, asking: Asking::NoWrites };
+const WINDOW: Window = Window { columns: 120, rows: 44, asking: Asking::NoWrites, ..Window::USUAL };
 
 const PLAN: &str = "# Sign in with a code\n\nPeople sign in with a one-time code instead of a password.\n\n\
                     ## Phase 1: Codes\n### 1.1 Make and check codes\n- Files: src/auth/code.ts\n\

@@ -1,5 +1,7 @@
 //! The proxy between a real host and a model that compares what comes back with what it produced.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -13,6 +15,12 @@ use crate::world::{PROMPT, Scene};
 
 on!(an_observed_session_is_the_same_as_without_the_proxy: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(a_refused_call_does_not_run_and_the_model_sees_its_own_call_with_the_reason: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(an_agent_that_the_command_starts_is_the_same_as_without_it: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(the_built_in_provider_of_codex_goes_through_the_proxy: codex_0_166_0);
+on!(without_hooks_the_proxy_enforces_the_rules: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(without_hooks_an_observing_proxy_records_what_it_would_refuse: claude_2_1_325, codex_0_166_0);
+on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166_0);
+on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 
 const TOKEN: &str = "0123456789abcdef";
@@ -230,4 +238,162 @@ fn refused_calls_are_put_back_after_a_resume_behind_another_proxy(program: &Prog
     let last = [before.last().unwrap().clone(), after[0].clone()];
     is_refused(&last[1], 2);
     assert_eq!(calls(&last[0]), calls(&last[1]));
+}
+
+/// The files that a host reads its settings from.
+fn settings(scene: &Scene) -> Vec<(PathBuf, String)> {
+    let files = [scene.home().join(".claude"), scene.home().join(".codex"), scene.root().join(".claude")];
+    let files = files
+        .iter()
+        .flat_map(|folder| ["settings.json", "settings.local.json", "config.toml"].map(|name| folder.join(name)));
+    files.filter_map(|path| Some((path.clone(), fs::read_to_string(path).ok()?))).collect()
+}
+
+fn an_agent_that_the_command_starts_is_the_same_as_without_it(program: &Program) {
+    let scene = Scene::bare(program);
+    let before = settings(&scene);
+    let run = scene.session(work()).started_by(["proxy", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    for file in ["forbidden.txt", "first.txt", "second.txt"] {
+        assert!(scene.root().join(file).exists(), "{file}");
+    }
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    // Codex itself notes that it trusts the folder.
+    let after = settings(&scene);
+    assert_eq!(after.len(), before.len(), "{after:?}");
+    for ((path, before), (_, after)) in before.iter().zip(&after) {
+        assert!(after.starts_with(before) && !after.contains("127.0.0.1"), "{}: {after}", path.display());
+    }
+    let said = run.errors.lines().find(|line| line.starts_with("proxy: ")).unwrap_or_else(|| panic!("{}", run.errors));
+    assert!(said.contains(" 4 calls, "), "{said}");
+    // The scripted model names itself as the host asked for it, and its tokens have a price.
+    assert!(!said.contains("without token counts"), "{said}");
+    assert!(!scene.state().exists(), "a repository without `init` stays so");
+}
+
+/// With a login of its own and no provider in its configuration.
+fn the_built_in_provider_of_codex_goes_through_the_proxy(program: &Program) {
+    let scene = Scene::bare(program);
+    let session = scene.session(work());
+    let run_url = session.model_url();
+    let codex = scene.home().join(".codex");
+    // The second provider is there for the setting that every session of these tests gets, and is not used.
+    let config = format!(
+        "model = \"gpt-5.5\"\nopenai_base_url = \"{}/v1\"\n[model_providers.scripted]\nname = \"unused\"\n",
+        session.model_url()
+    );
+    fs::write(codex.join("config.toml"), &config).unwrap();
+    fs::write(codex.join("auth.json"), r#"{"OPENAI_API_KEY": "dummy-key"}"#).unwrap();
+    let run = session.started_by(["proxy", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(scene.root().join("second.txt").exists());
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    assert!(run.errors.contains(" 4 calls, "), "{}", run.errors);
+    // Without the proxy the session goes on with the provider of the configuration.
+    let again = scene.session(Scenario::new("again").prompt("Go on.").say("Well.")).args(["resume", &run.id]);
+    let config = config.replace(&run_url, &again.model_url());
+    fs::write(codex.join("config.toml"), config).unwrap();
+    let again = again.run();
+    assert!(again.status.success(), "{}", again.errors);
+    assert_eq!(calls(&main_requests(&again)[0]), calls(&requests[3]));
+}
+
+/// A scene with a constraint for its next session.
+fn forbidding(program: &Program) -> Scene {
+    let scene = Scene::bare(program);
+    scene.init(&[]);
+    scene.steadfast(&["goal", "forbid", "don't touch forbidden.txt"]);
+    scene
+}
+
+/// A session whose host does not call its hooks.
+fn without_hooks<'a>(program: &Program, session: Session<'a>) -> Session<'a> {
+    if program.is_claude() {
+        session.args(["--settings", r#"{"disableAllHooks": true}"#])
+    } else {
+        session.args(["-c", "features.hooks=false"])
+    }
+}
+
+/// The wiring, the name and the verdicts of each event.
+fn recorded(run: &Run, scene: &Scene) -> Vec<(String, String, String)> {
+    let text = fs::read_to_string(scene.state().join("sessions").join(&run.id).join("journal")).unwrap();
+    let event = |line: &str| -> Option<(String, String, String)> {
+        let record: Value = serde_json::from_str(&line[line.find('{')?..]).ok()?;
+        let event = &record["record"]["event"];
+        let kind = match &event["kind"] {
+            Value::Object(kind) => kind.keys().next()?.clone(),
+            kind => kind.as_str()?.to_owned(),
+        };
+        Some((event["via"].as_str()?.to_owned(), kind, record["record"]["opinions"].to_string()))
+    };
+    text.lines().filter_map(event).collect()
+}
+
+fn without_hooks_the_proxy_enforces_the_rules(program: &Program) {
+    let scene = forbidding(program);
+    let session = scene.session(work()).started_by(["proxy", "--mode", "enforce", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let events = recorded(&run, &scene);
+    assert!(!scene.root().join("forbidden.txt").exists(), "{events:?}");
+    assert!(scene.root().join("first.txt").exists() && scene.root().join("second.txt").exists());
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 4);
+    is_one_conversation(&requests);
+    let produced = calls(&requests[3]);
+    assert!(produced.iter().all(|(_, tool, _)| tool != REFUSED_TOOL), "{produced:?}");
+    let refused: Vec<_> = produced.iter().filter(|(_, _, input)| input.to_string().contains("forbidden.txt")).collect();
+    assert_eq!(refused.len(), 2);
+    for (id, _, _) in refused {
+        let said = result(&requests[3], id).to_string();
+        assert!(said.contains("don't touch forbidden.txt"), "{said}");
+    }
+    assert!(events.iter().all(|(via, _, _)| via == "proxy" || via == "local"), "{events:?}");
+    let count = |kind: &str| events.iter().filter(|(via, found, _)| via == "proxy" && found == kind).count();
+    assert_eq!((count("session_start"), count("pre_tool"), count("post_tool")), (1, 4, 2), "{events:?}");
+    // The key of the agent passed through the proxy, and is in nothing that the proxy wrote.
+    let state = scene.state();
+    let found = scene.command(Path::new("grep"), &["-r", "-l", "dummy-key", state.to_str().unwrap()]);
+    assert_eq!((found.status.code(), found.stdout), (Some(1), Vec::new()));
+    assert!(!run.errors.contains("dummy-key"), "{}", run.errors);
+}
+
+fn without_hooks_an_observing_proxy_records_what_it_would_refuse(program: &Program) {
+    let scene = forbidding(program);
+    let session = scene.session(work()).started_by(["proxy", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(scene.root().join("forbidden.txt").exists());
+    let events = recorded(&run, &scene);
+    let before: Vec<_> = events.iter().filter(|(via, kind, _)| via == "proxy" && kind == "pre_tool").collect();
+    assert_eq!(before.len(), 4, "{events:?}");
+    let denied =
+        before.iter().filter(|(_, _, opinions)| opinions.contains("deny") && opinions.contains("observe")).count();
+    assert_eq!(denied, 2, "{events:?}");
+}
+
+fn with_hooks_the_proxy_leaves_the_judging_to_them(program: &Program) {
+    let scene = forbidding(program);
+    let run = scene.session(work()).started_by(["proxy", "--mode", "enforce", "--"]).run();
+    assert!(run.status.success(), "{}", run.errors);
+    assert!(!scene.root().join("forbidden.txt").exists());
+    let events = recorded(&run, &scene);
+    assert!(events.iter().all(|(via, _, _)| via != "proxy"), "{events:?}");
+    assert_eq!(events.iter().filter(|(_, kind, _)| kind == "pre_tool").count(), 4, "{events:?}");
+}
+
+fn a_spent_budget_ends_the_agent_with_one_refusal(program: &Program) {
+    let scene = Scene::bare(program);
+    let run = scene.session(work()).started_by(["proxy", "--budget", "0.000001", "--"]).run();
+    assert!(!run.status.success(), "{}", run.errors);
+    assert_eq!(main_requests(&run).len(), 1);
+    assert!(run.errors.contains("1 request refused for the budget"), "{}", run.errors);
+    let shown = run.printed.iter().any(|line| line.to_string().contains("The budget of this session is spent"));
+    assert!(shown, "{:?}", run.printed);
+    assert!(!scene.root().join("second.txt").exists());
 }

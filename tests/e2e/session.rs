@@ -1,5 +1,6 @@
 //! One session of a real host, and what came out of it.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -29,6 +30,8 @@ pub(crate) struct Session<'a> {
     env: Vec<(String, String)>,
     /// What stands between the host and the model.
     proxy: Option<String>,
+    /// What starts the host, with its arguments.
+    starter: Vec<String>,
 }
 
 /// A session under way.
@@ -48,6 +51,8 @@ pub(crate) struct Run {
     pub(crate) status: ExitStatus,
     /// What the host printed, one JSON object a line.
     pub(crate) printed: Vec<Value>,
+    /// What it printed on standard error.
+    pub(crate) errors: String,
     pub(crate) requests: Vec<Request>,
     pub(crate) journal: Journal,
 }
@@ -58,7 +63,8 @@ impl<'a> Session<'a> {
         assert!(!prompt.is_empty(), "a host wants a prompt");
         scenario.check().unwrap();
         let model = ScriptedModel::start(scenario).unwrap();
-        Self { scene, model, prompt, cwd: scene.root(), unasked: true, args: Vec::new(), env: Vec::new(), proxy: None }
+        let (args, env, starter) = (Vec::new(), Vec::new(), Vec::new());
+        Self { scene, model, prompt, cwd: scene.root(), unasked: true, args, env, proxy: None, starter }
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -94,13 +100,20 @@ impl<'a> Session<'a> {
         self
     }
 
+    /// Started by our own binary, which gets these arguments and then the host's command line.
+    pub(crate) fn started_by<const N: usize>(mut self, args: [&str; N]) -> Self {
+        let steadfast = self.scene.bin().join("steadfast");
+        self.starter = [steadfast.to_str().unwrap()].into_iter().chain(args).map(str::to_owned).collect();
+        self
+    }
+
     pub(crate) fn run(self) -> Run {
         self.start().finish()
     }
 
     pub(crate) fn start(self) -> Running<'a> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let Self { scene, model, prompt, cwd, unasked, args, env, proxy } = self;
+        let Self { scene, model, prompt, cwd, unasked, args, env, proxy, starter } = self;
         let url = proxy.unwrap_or_else(|| model.url());
         // `init` merges into a configuration that was there before the model had a port.
         let settings = match scene.program.host() {
@@ -115,8 +128,10 @@ impl<'a> Session<'a> {
 
         let output = format!("session-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let file = |kind: &str| File::create(scene.dir().join(format!("{output}.{kind}"))).unwrap();
-        let mut command = Command::new(&launch.program);
+        let mut line = starter.iter().map(OsString::from).chain([launch.program.clone().into()]);
+        let mut command = Command::new(line.next().unwrap());
         command
+            .args(line)
             .args(before)
             .args(args)
             .args(last)
@@ -168,6 +183,7 @@ impl Running<'_> {
             id,
             status: self.child.wait().unwrap(),
             printed: printed(&self.read("stdout")),
+            errors: self.read("stderr"),
             requests: self.model.requests(),
             journal,
         }

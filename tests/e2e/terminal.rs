@@ -21,6 +21,7 @@ on_every_host!(
     after_a_compaction_that_is_typed_the_plan_is_told_again,
     the_next_prompt_arms_the_stop_gate_again,
 );
+on!(a_session_in_a_terminal_behind_the_proxy_is_the_usual_one: claude_2_1_325, codex_0_166_0);
 on!(after_clear_the_next_session_has_the_tasks: claude_2_1_325, claude_2_1_197);
 on!(hooks_that_were_trusted_stay_so_when_init_is_run_again: codex_0_166_0);
 
@@ -41,6 +42,21 @@ fn a_compaction_that_is_typed_is_heard(program: &Program) {
         // It starts anew with the next prompt.
         Host::Codex => assert_eq!(compacting, ["Stop", "PreCompact", "PostCompact"]),
         Host::Claude | Host::Sim => assert_eq!(compacting, ["Stop", "PreCompact", "SessionStart", "PostCompact"]),
+    }
+}
+
+fn a_session_in_a_terminal_behind_the_proxy_is_the_usual_one(program: &Program) {
+    let scene = scene(program, 0);
+    let window = Window { starter: &["proxy", "--"], ..Window::USUAL };
+    let talk = Scenario::new("talks").prompt("-").shell("ls").say("That is all.");
+    let Some(terminal) = Terminal::open_in(window, &scene, talk) else { return };
+    terminal.enter("Look around.");
+    terminal.until("Stop", 1);
+    terminal.wait("the last words", || terminal.screen().contains("That is all."));
+    if program.is_claude() {
+        // Two of them would end it.
+        terminal.send(&["C-c"]);
+        terminal.wait("the warning about the next one", || terminal.screen().contains("again to exit"));
     }
 }
 
@@ -184,10 +200,12 @@ pub(crate) struct Window {
     pub(crate) columns: u16,
     pub(crate) rows: u16,
     pub(crate) asking: Asking,
+    /// The arguments of our own binary that start the host. Empty: the host is started alone.
+    pub(crate) starter: &'static [&'static str],
 }
 
 impl Window {
-    pub(crate) const USUAL: Self = Self { columns: 160, rows: 50, asking: Asking::NoCommands };
+    pub(crate) const USUAL: Self = Self { columns: 160, rows: 50, asking: Asking::NoCommands, starter: &[] };
 }
 
 #[derive(Debug)]
@@ -249,6 +267,8 @@ impl<'a> Terminal<'a> {
             .args(["-u", "-f", "/dev/null", "new-session", "-d", "-x", &window.columns.to_string()])
             .args(["-y", &window.rows.to_string(), "-c"])
             .arg(scene.root())
+            .args((!window.starter.is_empty()).then(|| scene.bin().join("steadfast")))
+            .args(window.starter)
             .arg(&launch.program)
             .args(args)
             .output()

@@ -62,8 +62,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     (
         "steadfast",
         &[
-            "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
-            "store", "system", "text", "work",
+            "check", "engine", "hook", "hosts", "model", "observe", "plan", "proxy", "redact", "runner", "shell",
+            "sim", "store", "system", "text", "work",
         ],
     ),
 ];

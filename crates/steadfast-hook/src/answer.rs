@@ -58,7 +58,7 @@ pub struct HookEnvironment {
 }
 
 impl HookEnvironment {
-    fn of_checkout(&self) -> HookContext<'_> {
+    pub(crate) fn of_checkout(&self) -> HookContext<'_> {
         let Self { homes, follow, load, programs, .. } = *self;
         HookContext { run_spent: self.run_spent.as_deref(), homes, follow, load, programs }
     }
@@ -208,7 +208,7 @@ fn seen(place: &Place, around: &HookEnvironment, event: &Event, payload: &[u8], 
 }
 
 /// Handles the event of a payload, after the changes in the host's task list.
-fn handle(
+pub(crate) fn handle(
     mut checkout: SessionCheckout<'_>,
     mut event: Redacted,
     around: &HookEnvironment,
@@ -286,10 +286,14 @@ fn name_program(answer: &mut Answer, programs: fn() -> Vec<PathBuf>) {
 /// Returns the place of a session. The session may change to another repository or leave all of them, so a place that
 /// knows it is preferred.
 fn home_of(event: &Event, around: &HookEnvironment) -> Option<Place> {
+    place_of(&event.session, event.cwd.as_ref(), around)
+}
+
+pub(crate) fn place_of(session: &SessionId, cwd: &Path, around: &HookEnvironment) -> Option<Place> {
     let mut first = None;
-    for directory in around.directories(event.cwd.as_ref()) {
+    for directory in around.directories(cwd) {
         let Some(place) = Place::find(directory, around.user_state.as_deref()) else { continue };
-        if SessionFiles::of(&place, &event.session).dir().is_dir() {
+        if SessionFiles::of(&place, session).dir().is_dir() {
             return Some(place);
         }
         first.get_or_insert(place);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use steadfast_engine::{ParsedEvent, PolicyDecision};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Answer, Event, EventKind, Facts, Millis, Needs, NewRules, Record, Rules, SessionId, State, TaskSource,
+    Answer, Event, EventKind, Facts, Millis, Mode, Needs, NewRules, Record, Rules, SessionId, State, TaskSource,
 };
 use steadfast_store::ledger::LedgerError;
 use steadfast_store::{ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, log_line, settle_checkout};
@@ -94,6 +94,8 @@ pub(crate) struct SessionCheckout<'a> {
     rules: OnceCell<Option<Rules>>,
     /// Events for other sessions that follow from this one.
     pub(crate) follow_ups: Vec<Event>,
+    /// The strictest mode of a policy. `None`: as the settings say.
+    most: Option<Mode>,
 }
 
 #[derive(Debug)]
@@ -121,7 +123,12 @@ impl<'a> SessionCheckout<'a> {
         glance: Option<Glance>,
     ) -> Self {
         let (stamp, rules) = (OnceCell::new(), OnceCell::new());
-        Self { place, config, around, glance, stamp, rules, follow_ups: Vec::new() }
+        Self { place, config, around, glance, stamp, rules, follow_ups: Vec::new(), most: None }
+    }
+
+    /// For a session behind the proxy.
+    pub(crate) fn limited_to(self, most: Mode) -> Self {
+        Self { most: Some(most), ..self }
     }
 
     /// Handles an event, and the events for other sessions that follow from it.
@@ -150,12 +157,19 @@ impl<'a> SessionCheckout<'a> {
 
     /// Returns the configuration if it differs from the one that a session knows. An unreadable file changes nothing.
     pub(crate) fn new_rules(&self, known: Option<&State>, now: Millis) -> Option<NewRules> {
-        let stamp = *self.stamp.get_or_init(|| self.config.stamp());
+        let stamp = *self.stamp.get_or_init(|| match self.most {
+            None => self.config.stamp(),
+            // Other rules than those of the same files for a hook.
+            Some(most) => !self.config.stamp() ^ (most as u64),
+        });
         if stamp == known.map_or(0, |state| state.rules_stamp) {
             return None;
         }
         let load = || match self.config.load() {
-            Ok(settings) => Some(settings.rules()),
+            Ok(settings) => Some(match self.most {
+                None => settings.rules(),
+                Some(most) => behind_proxy(settings.rules(), most),
+            }),
             Err(error) => {
                 self.log(now, &format!("configuration: {error}"));
                 None
@@ -180,6 +194,22 @@ impl<'a> SessionCheckout<'a> {
             None => Before::New(fresh(event)),
         }
     }
+}
+
+/// Weakens rules for a session that has no hooks. What the proxy cannot say yet is only recorded: a correction counts as
+/// heard, and a stop goes on without it.
+fn behind_proxy(mut rules: Rules, most: Mode) -> Rules {
+    let modes = [&mut rules.integrity, &mut rules.approval_mode, &mut rules.constraint];
+    for mode in modes {
+        *mode = match (most, *mode) {
+            (Mode::Enforce, mode) => mode,
+            (Mode::Observe, _) | (_, Mode::Observe) => Mode::Observe,
+            (Mode::Advise, Mode::Advise | Mode::Enforce) => Mode::Advise,
+        };
+    }
+    rules.drift_mode = Mode::Observe;
+    rules.completion = Mode::Observe;
+    rules
 }
 
 fn fresh(event: &Event) -> State {

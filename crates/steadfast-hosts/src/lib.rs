@@ -14,6 +14,7 @@ mod codex;
 pub mod install;
 pub mod launch;
 pub mod price;
+mod proxied;
 mod shape;
 mod skill;
 pub mod stream;
@@ -22,6 +23,7 @@ mod wire;
 
 pub use claude::{ClaudeVersion, KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
+pub use proxied::ProxiedCall;
 pub use shape::{HandedOver, handed_over};
 pub use skill::is_skill_installed;
 pub use wire::{WireContext, WireError, decode, encode, transcript_path};

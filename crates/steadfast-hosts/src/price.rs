@@ -14,12 +14,12 @@ pub struct TokenPrice {
 
 /// Token counts of a session or a message; each token counts in one field only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) input: u64,
-    pub(crate) cached: u64,
+pub struct Usage {
+    pub input: u64,
+    pub cached: u64,
     /// Tokens written to the cache.
-    pub(crate) written: u64,
-    pub(crate) output: u64,
+    pub written: u64,
+    pub output: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,7 +105,7 @@ impl Prices {
 }
 
 impl TokenPrice {
-    pub(crate) fn micro_usd(self, usage: Usage) -> u64 {
+    pub fn micro_usd(self, usage: Usage) -> u64 {
         // The price of both services for a token that stays in the cache for a few minutes.
         let written = self.input * 1.25;
         let parts = [(usage.input, self.input), (usage.cached, self.cached), (usage.written, written)];

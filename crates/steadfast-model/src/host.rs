@@ -27,6 +27,8 @@ labels! {
         Plugin = "plugin",
         /// Passed at launch by the runner, for one session.
         Run = "run",
+        /// The proxy, for a session whose hooks are not there.
+        Proxy = "proxy",
     }
 }
 

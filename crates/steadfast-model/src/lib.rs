@@ -65,9 +65,9 @@ pub use record::{Entry, PolicyOpinion, Record};
 pub use settings::{
     ApprovalOptions, ApprovalRules, ApprovalSettings, Budget, DriftOptions, DriftRules, DriftSettings, ExitOn,
     InvalidPeriod, Iterations, Key, LedgerOptions, LedgerSettings, LoopOptions, LoopSettings, ModeOptions,
-    ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, Rules,
-    RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced, StopOptions, StopRules, StopSettings,
-    TaskSource, Tokens, UiOptions, UiSettings, Usd, Verbosity,
+    ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, ProxyMode,
+    ProxyOptions, ProxySettings, Rules, RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced,
+    StopOptions, StopRules, StopSettings, TaskSource, Tokens, UiOptions, UiSettings, Usd, Verbosity,
 };
 pub use state::{
     AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, LastStop, LastWrite, Leased, Offered, Release,

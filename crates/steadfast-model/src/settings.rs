@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use crate::Limits;
 use crate::label::labels;
 
-pub use choice::{ExitOn, Permissions, Possible, Price, Profile, TaskSource, Verbosity};
+pub use choice::{ExitOn, Permissions, Possible, Price, Profile, ProxyMode, TaskSource, Verbosity};
 pub use limit::{Budget, Iterations, Tokens};
 pub use period::{InvalidPeriod, Period};
 pub use rules::{ApprovalRules, DriftRules, Rules, StopRules};
 pub use table::{
     ApprovalOptions, ApprovalSettings, DriftOptions, DriftSettings, LedgerOptions, LedgerSettings, LoopOptions,
-    LoopSettings, ModeOptions, ModeSettings, Options, PrivacyOptions, PrivacySettings, RunOptions, RunSettings,
-    Settings, StopOptions, StopSettings, UiOptions, UiSettings,
+    LoopSettings, ModeOptions, ModeSettings, Options, PrivacyOptions, PrivacySettings, ProxyOptions, ProxySettings,
+    RunOptions, RunSettings, Settings, StopOptions, StopSettings, UiOptions, UiSettings,
 };
 pub use usd::Usd;
 pub use value::SettingValue;

@@ -13,7 +13,7 @@ use crate::judge::ModelExchange;
 use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
 use crate::watch::{AnswerWatch, WatchedStream};
-use crate::wire::{Endpoint, may_be_restored, restore};
+use crate::wire::{Endpoint, WireFormat, may_be_restored, restore, results};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
 const BODY_LIMIT: usize = 64 << 20;
@@ -76,6 +76,11 @@ async fn forward(
     let path = below.split('?').next().unwrap_or_default();
     let endpoint = Endpoint::of(path).filter(|_| parts.method == Method::POST);
     let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
+    if let Some((Endpoint { format, answers: true }, exchange)) = &seen
+        && let Some(why) = state.judge.is_spent(exchange)
+    {
+        return Err(Failure::Refused(RefusedRequest::Spent(*format, why)));
+    }
     let body = match &seen {
         Some((_, exchange)) => {
             let body = whole_request(body).await?;
@@ -84,7 +89,9 @@ async fn forward(
             if restored.is_some() {
                 parts.headers.remove(header::CONTENT_ENCODING);
             }
+            let encoding = if restored.is_some() { BodyEncoding::Plain } else { encoding };
             let body = restored.unwrap_or(body);
+            show_results(state, exchange, body.clone(), encoding);
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
             }
@@ -119,6 +126,18 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
         encoded => restore(format, &encoded.decoded(&body, BODY_LIMIT)?, &session, &memory),
     });
     restored.await.ok().flatten()
+}
+
+/// Shows the judge the results in a request, beside its way to the upstream.
+fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) {
+    if state.judge.awaits_results(exchange) {
+        let (judge, exchange) = (Arc::clone(&state.judge), exchange.clone());
+        drop(tokio::task::spawn_blocking(move || {
+            let decoded = encoding.decoded(&body, BODY_LIMIT);
+            let body = decoded.as_deref().unwrap_or(&body);
+            judge.saw_results(&exchange, results(exchange.format, body));
+        }));
+    }
 }
 
 async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {
@@ -217,11 +236,20 @@ pub(crate) enum RefusedRequest {
     TooLong,
     Incomplete,
     Unreachable(String),
+    /// The reason is our own sentence.
+    Spent(WireFormat, String),
 }
 
 impl RefusedRequest {
     fn answer(self) -> Response<AnswerBody> {
+        // The form that ends each host at once and shows the sentence. Claude Code repeats a 400 five times; Codex waits
+        // after a 429.
+        let ends_claude = matches!(self, Self::Spent(WireFormat::Messages, _));
         let (status, kind, message) = match self {
+            Self::Spent(WireFormat::Messages, why) => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", why),
+            Self::Spent(WireFormat::Responses | WireFormat::Chat, why) => {
+                (StatusCode::BAD_REQUEST, "invalid_request_error", why)
+            }
             Self::NoRoute => (StatusCode::NOT_FOUND, "not_found_error", "this address has no valid token".into()),
             Self::Host => (StatusCode::FORBIDDEN, "permission_error", "the `Host` header is not this machine".into()),
             Self::Origin => (StatusCode::FORBIDDEN, "permission_error", "web pages may not use this address".into()),
@@ -242,6 +270,9 @@ impl RefusedRequest {
         let mut response = Response::new(AnswerBody::whole(body));
         *response.status_mut() = status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if ends_claude {
+            response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+        }
         response
     }
 }

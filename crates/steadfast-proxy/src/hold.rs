@@ -12,7 +12,7 @@ use crate::wire::{CallKey, CallKind, CallStep, ModelAnswer, REFUSED_TOOL, Refusa
 use crate::wire::{StreamRefuser, WireCall, WireFormat};
 use steadfast_splice::sse::{SsePart, SseSplitter};
 
-/// The longest call that is held. A longer one is judged without its input.
+/// The longest call that is held. A longer one passes: it could not be put back.
 const HELD_LIMIT: usize = 64 << 20;
 
 /// The next thing to do with a stream.
@@ -86,7 +86,10 @@ impl CallHold {
                     return Some(HoldStep::Forward(bytes));
                 }
             } else if let Some((key, call)) = self.completed.pop_front() {
-                if self.waiting.iter().any(|(waiting, _)| *waiting == key) {
+                let is_waiting = self.waiting.iter().any(|(waiting, _)| *waiting == key);
+                if is_waiting && !call.can_be_refused() {
+                    self.waiting.retain(|(waiting, _)| *waiting != key);
+                } else if is_waiting {
                     self.judging = Some((key, call.clone()));
                     return Some(HoldStep::Judge(call));
                 }
@@ -167,7 +170,7 @@ impl CallHold {
         }
     }
 
-    /// Asks for rulings on the calls whose input is too long to be held.
+    /// Lets the calls pass whose input is too long to be held.
     fn give_up_waiting(&mut self) {
         for (key, tool) in &self.waiting {
             if !self.completed.iter().any(|(done, _)| done == key) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::{ModelAnswer, WireCall, WireFormat};
+use crate::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
 
 /// One request to a model, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,11 @@ pub enum CallRuling {
 
 /// Judges the calls of a model, and sees its answers.
 pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
+    /// Returns why no further request may go to the model: the agent's human reads it. It must be quick.
+    fn is_spent(&self, _: &ModelExchange) -> Option<String> {
+        None
+    }
+
     /// Returns whether any call can be refused. If not, answers are forwarded as they arrive.
     fn refuses(&self, exchange: &ModelExchange) -> bool;
 
@@ -41,6 +46,15 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
 
     /// Sees a call that is not held. It must be quick.
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);
+
+    /// Returns whether a request of this session may have results that the judge waits for.
+    fn awaits_results(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    /// Sees the results in a request, the newest first, and with those of earlier requests among them. It runs on a
+    /// thread of its own, while the request goes on.
+    fn saw_results(&self, _: &ModelExchange, _: Vec<WireResult>) {}
 
     /// Sees an answer at its end. It must be quick.
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer);

@@ -69,7 +69,8 @@ impl AnswerWatch {
         let refuses = self.judge.refuses(&self.exchange);
         let mut refused: Vec<RefusedCall> = Vec::new();
         for (key, call) in calls {
-            if !refuses || !CallHold::is_held(&call.tool, |tool| self.holds(tool)) {
+            let is_held = refuses && CallHold::is_held(&call.tool, |tool| self.holds(tool));
+            if !is_held || !call.can_be_refused() {
                 self.judge.saw_call(&self.exchange, &call);
                 continue;
             }

@@ -23,6 +23,8 @@ pub(crate) enum ErrorKind {
     /// Only a human can continue.
     NeedsHuman,
     Usage,
+    /// A program that ran in this terminal ended with this code. It said the reason itself, so nothing is printed.
+    Ended(u8),
 }
 
 impl ErrorKind {
@@ -32,6 +34,7 @@ impl ErrorKind {
             Self::Refused => "refused",
             Self::NeedsHuman => "needs_human",
             Self::Usage => "usage",
+            Self::Ended(_) => "ended",
         }
     }
 
@@ -41,6 +44,7 @@ impl ErrorKind {
             Self::Refused => 2,
             Self::NeedsHuman => 3,
             Self::Usage => USAGE,
+            Self::Ended(code) => code,
         }
     }
 }
@@ -60,6 +64,10 @@ impl CommandError {
 
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Usage, message)
+    }
+
+    pub(crate) fn ended(code: u8) -> Self {
+        Self::new(ErrorKind::Ended(code), "")
     }
 
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {

@@ -17,6 +17,7 @@ use super::links;
 use super::permissions::texts;
 use super::wiring::{Ours, read_ours};
 
+pub(crate) use codex::codex_document;
 pub use codex::{CodexConfig, codex_configs};
 pub use wired::{Switches, Way, Wired, switches, watched};
 
@@ -76,6 +77,31 @@ impl OurHook {
 /// file that cannot be read is an error in the list.
 pub fn inspect(host: Host, homes: &Homes, root: &Path) -> Vec<Result<HooksFile, InstallError>> {
     inspect_with(host, homes, root, Path::new(MANAGED))
+}
+
+/// The variables that one settings file of Claude Code sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SettingsEnv {
+    pub(crate) path: PathBuf,
+    /// Set by an administrator; nothing overrides it.
+    pub(crate) managed: bool,
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// Reads the variables in Claude Code's settings for a session in this folder, the strongest file first.
+pub(crate) fn claude_env(homes: &Homes, folder: &Path) -> Result<Vec<SettingsEnv>, InstallError> {
+    let mut found = Vec::new();
+    for (path, managed) in paths(Host::Claude, homes, folder, Path::new(MANAGED)) {
+        let Some(content) = file::read(&path)? else { continue };
+        let text = file::utf8(&path, &content)?;
+        let in_settings = |source: SettingsError| InstallError::Settings { path: path.clone(), source };
+        let document = Document::parse_settings(text).map_err(in_settings)?;
+        let members = document.root().member("env").and_then(Node::members).unwrap_or_default();
+        let pair = |member: &Member| Some((member.key.clone(), member.value.as_str()?.to_owned()));
+        let variables = members.iter().filter_map(pair).collect();
+        found.push(SettingsEnv { path, managed, variables });
+    }
+    Ok(found)
 }
 
 /// Returns the program that a host starts for `program`: a path unchanged, a bare name from the `PATH`.

@@ -38,6 +38,7 @@ pub use hooks::STOP_BLOCK_CAP;
 pub use inspect::{
     CodexConfig, HooksFile, OurHook, Switches, Way, Wired, codex_configs, inspect, resolve, switches, watched,
 };
+pub(crate) use inspect::{SettingsEnv, claude_env, codex_document};
 pub use keeps::{is_claude_settings, keeps_hooks};
 pub use links::link_call;
 pub use permissions::{AllowedCalls, PermissionChoice, is_allowed};

@@ -1,14 +1,16 @@
-//! Command lines and environments that start a host without a human, as data.
+//! Command lines and environments that start a host without a human, or with a proxy before its model, as data.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use steadfast_model::Host;
 
+mod behind;
 mod claude;
 mod codex;
 mod headless;
 
+pub use behind::{AgentUpstream, BehindError, BehindProxy, CodexLogin, Surroundings};
 pub use claude::claude;
 pub use codex::{codex, codex_config};
 pub use headless::{AgentPermissions, Headless, headless};

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Usd;
-use crate::label::labels;
+use crate::Mode;
+use crate::label::{from_label, labels};
 
 labels! {
     /// Steadfast's answer to a command that may write a protected file.
@@ -94,6 +95,31 @@ labels! {
         #[default]
         Normal = "normal",
         Detailed = "detailed",
+    }
+}
+
+labels! {
+    /// What the proxy may do with a call that a rule refuses.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum ProxyMode {
+        /// Only records it.
+        #[default]
+        Observe = "observe",
+        /// Refuses it.
+        Enforce = "enforce",
+    }
+}
+
+from_label!(ProxyMode "mode of the proxy");
+
+impl From<ProxyMode> for Mode {
+    fn from(mode: ProxyMode) -> Self {
+        match mode {
+            ProxyMode::Observe => Self::Observe,
+            ProxyMode::Enforce => Self::Enforce,
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalRules, Budget, DriftRules, ExitOn, Iterations, Key, Period, Permissions, Possible, Price, Profile, SetBy,
-    SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd, Verbosity,
+    ApprovalRules, Budget, DriftRules, ExitOn, Iterations, Key, Period, Permissions, Possible, Price, Profile,
+    ProxyMode, SetBy, SettingValue, Source, Sourced, StopRules, TaskSource, Tokens, Usd, Verbosity,
 };
 use crate::{Host, Level, Mode};
 
@@ -240,6 +240,13 @@ settings! {
         task_list_id: Option<String> = None;
         /// The file of `tdd-progress`, from the root of the checkout. Empty: `.tdd-progress.md`.
         path: Option<String> = None;
+    }
+
+    /// The proxy between an agent and its model.
+    ["proxy"] proxy: ProxyOptions, ProxySettings {
+        /// What the proxy does with a call that a rule refuses, if the host of the agent does not call its hooks. `observe`:
+        /// it records the call. `enforce`: it refuses the call, and the mode of each policy holds.
+        mode: ProxyMode = ProxyMode::Observe, flag "--mode";
     }
 
     /// What Steadfast shows to you.

@@ -76,6 +76,7 @@ fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
             ("ledger.epic", "\"\"".to_owned(), Source::Default),
             ("ledger.task_list_id", "\"\"".to_owned(), Source::Default),
             ("ledger.path", "\"\"".to_owned(), Source::Default),
+            ("proxy.mode", "\"observe\"".to_owned(), Source::Default),
             ("ui.verbosity", "\"normal\"".to_owned(), Source::Default),
             ("ui.notify", "\"\"".to_owned(), Source::Default),
             ("privacy.retain_days", "30".to_owned(), Source::Default),

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::{
-    Budget, ExitOn, Iterations, Period, Permissions, Possible, Price, Profile, TaskSource, Tokens, Verbosity,
-    limit::NONE,
+    Budget, ExitOn, Iterations, Period, Permissions, Possible, Price, Profile, ProxyMode, TaskSource, Tokens,
+    Verbosity, limit::NONE,
 };
 use crate::{Host, Level, Limits, Mode};
 
@@ -65,7 +65,7 @@ macro_rules! label_values {
     };
 }
 
-label_values!(Mode, Level, Possible, Profile, ExitOn, TaskSource, Permissions, Verbosity);
+label_values!(Mode, Level, Possible, Profile, ExitOn, TaskSource, Permissions, Verbosity, ProxyMode);
 
 /// A name. An empty text removes the name that an earlier file set.
 impl SettingValue for Option<String> {

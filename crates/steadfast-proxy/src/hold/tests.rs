@@ -76,6 +76,28 @@ fn calls_text_and_usage_of_each_format_are_read() {
 }
 
 #[test]
+fn a_call_that_could_not_be_put_back_is_never_refused() {
+    let shell = "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"local_shell_call\",\
+                 \"call_id\":\"c\",\"action\":{\"command\":[\"ls\"]}}}\n\n\
+                 data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"local_shell_call\",\
+                 \"call_id\":\"c\",\"action\":{\"command\":[\"ls\"]}}}\n\n";
+    let broken = "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":\
+                  {\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Write\",\"input\":{}}}\n\n\
+                  event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":\
+                  {\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\": \"}}\n\n\
+                  event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
+    for (format, stream) in [(WireFormat::Responses, shell), (WireFormat::Messages, broken)] {
+        let played = play(format, &[stream.as_bytes()], &["local_shell_call", "Write"], &["local_shell_call", "Write"]);
+        assert_eq!((played.judged.len(), played.seen.len(), played.refused.len()), (0, 1, 0), "{format:?}");
+        assert_eq!(played.bytes, stream.as_bytes(), "{format:?}");
+    }
+    // The same call with its whole input is refused.
+    let whole = broken.replace("{\\\"a\\\": ", "{}");
+    let played = play(WireFormat::Messages, &[whole.as_bytes()], &["Write"], &["Write"]);
+    assert_eq!((played.judged.len(), played.refused.len()), (1, 1));
+}
+
+#[test]
 fn allowed_calls_pass_byte_for_byte() {
     for format in FORMATS {
         for stream in [answer(format), answer(format).replace('\n', "\r\n"), answer(format).replace('\n', "\r")] {

@@ -259,6 +259,8 @@ pub(super) struct Scripted {
     /// Calls of these tools make the judge panic.
     pub(super) broken: Vec<&'static str>,
     pub(super) observes: bool,
+    /// The budget is spent after so many answers.
+    pub(super) budget: Option<usize>,
     pub(super) judged: Mutex<Vec<WireCall>>,
     pub(super) seen: Mutex<Vec<WireCall>>,
     pub(super) answers: Mutex<VecDeque<(ModelExchange, ModelAnswer)>>,
@@ -277,6 +279,11 @@ impl Scripted {
 }
 
 impl CallJudge for Scripted {
+    fn is_spent(&self, _: &ModelExchange) -> Option<String> {
+        let answers = self.answers.lock().unwrap().len();
+        (self.budget? <= answers).then(|| "the budget is spent".to_owned())
+    }
+
     fn refuses(&self, _: &ModelExchange) -> bool {
         !self.observes
     }

@@ -294,6 +294,26 @@ fn a_head_that_is_too_long_is_refused() {
 }
 
 #[test]
+fn a_spent_budget_refuses_each_request_in_the_form_that_ends_its_host() {
+    let upstream = Double::answering(ok("{}"));
+    let spent = std::sync::Arc::new(Scripted { observes: true, budget: Some(0), ..Scripted::default() });
+    let proxy = proxy_to(&upstream.url(), spent);
+    let refused = |path: &str| {
+        let answer = post(&proxy, path, "", b"{}");
+        assert!(answer.text().contains("steadfast proxy: the budget is spent"), "{}", answer.text());
+        (answer.status(), answer.header("x-should-retry").map(str::to_owned))
+    };
+    assert_eq!(refused("/v1/messages"), (429, Some("false".to_owned())));
+    assert_eq!(refused("/v1/responses"), (400, None));
+    assert_eq!(refused("/v1/chat/completions"), (400, None));
+    let paths = ["/v1/messages", "/v1/responses"].repeat(10);
+    std::thread::scope(|scope| paths.iter().for_each(|path| drop(scope.spawn(|| refused(path)))));
+    assert_eq!(upstream.received(), []);
+    // Counting tokens costs nothing.
+    assert_eq!(post(&proxy, "/v1/messages/count_tokens", "", b"{}").status(), 200);
+}
+
+#[test]
 fn a_request_that_is_too_long_is_refused() {
     let upstream = Double::answering(ok("never"));
     let proxy = proxy_to(&upstream.url(), Scripted::observing());

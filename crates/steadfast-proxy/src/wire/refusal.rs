@@ -25,6 +25,19 @@ pub struct WireCall {
     pub kind: CallKind,
 }
 
+impl WireCall {
+    /// Returns whether the call can be replaced, and put back later byte for byte. A host refuses a function call whose
+    /// input is not JSON itself, and runs nothing.
+    pub(crate) fn can_be_refused(&self) -> bool {
+        match self.kind {
+            _ if self.is_cut => false,
+            CallKind::Function => self.input.is_empty() || JsonText::of(self.input.as_bytes()).is_some(),
+            CallKind::Custom => true,
+            CallKind::Other => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     Function,
@@ -71,7 +84,7 @@ impl Refusal {
         Self::of_wrapper(JsonText::of(text.as_bytes())?)
     }
 
-    /// Returns the input as JSON. The conversation needs valid JSON even after a model wrote something else.
+    /// Returns the input as JSON. A call without input has an empty one.
     pub(super) fn input_json(&self) -> &str {
         if JsonText::of(self.input.as_bytes()).is_some() { &self.input } else { "{}" }
     }

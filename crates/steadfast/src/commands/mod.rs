@@ -67,6 +67,7 @@ mod mcp;
 mod pause;
 mod plan;
 mod progress;
+mod proxy;
 mod recall;
 mod replay;
 mod resume;
@@ -125,6 +126,7 @@ groups! {
             Task(task::TaskCommand),
             Run(run::Run),
             Resume(resume::Resume);
+            Proxy(proxy::Proxy),
             #[command(subcommand)]
             Spec(spec::Spec),
             #[command(subcommand)]
@@ -233,6 +235,7 @@ fn wants_json(matches: &ArgMatches) -> bool {
 fn end(done: Result<(), CommandError>, as_json: bool) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        Err(CommandError { kind: ErrorKind::Ended(code), .. }) => ExitCode::from(code),
         Err(error) => {
             if as_json {
                 put_aside_as_it_is(&format!("{}\n", error.to_json()));

@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 
 use steadfast_hook::EventError;
 use steadfast_hosts::install::InstallError;
+use steadfast_hosts::launch::BehindError;
 use steadfast_hosts::transcript::ListingError;
+use steadfast_proxy::{ProxyError, UpstreamError};
 use steadfast_runner::RunError;
 use steadfast_runner::preflight::NotReady;
 use steadfast_store::ledger::LedgerError;
@@ -206,6 +208,46 @@ impl From<ListingError> for CommandError {
 impl From<InstallError> for CommandError {
     fn from(error: InstallError) -> Self {
         Self::failure(chain(&error)).hint(install(&error))
+    }
+}
+
+impl From<BehindError> for CommandError {
+    fn from(error: BehindError) -> Self {
+        let said = Self::failure(chain(&error));
+        hints!(said, &error, {
+            BehindError::Settings(settings) => ("{}", install(settings)),
+            BehindError::Managed { .. } => ("ask the administrator to remove it, or start the agent without the proxy"),
+            BehindError::Cloud { .. } => ("start the agent without the proxy; its hooks work as always"),
+            BehindError::SettingsArgument(_) => ("give `--settings` a JSON object or a file that holds one"),
+            BehindError::NoAddress { .. } => ("start Codex without the proxy, or with a provider that has a `base_url`"),
+            BehindError::NotLoggedIn => ("`codex login` logs in"),
+            BehindError::UnknownLogin =>
+                ("name the service: `steadfast proxy --upstream URL -- codex`; `codex login status` shows the login"),
+        })
+    }
+}
+
+impl From<ProxyError> for CommandError {
+    fn from(error: ProxyError) -> Self {
+        let said = Self::failure(chain(&error));
+        hints!(said, &error, {
+            ProxyError::NotLoopback { .. } => ("the proxy serves this machine only"),
+            ProxyError::Listen { .. } => ("another program may listen there; port 0 takes a free one"),
+            ProxyError::Token | ProxyError::Start(_) => ("`steadfast doctor` checks this machine"),
+        })
+    }
+}
+
+impl From<UpstreamError> for CommandError {
+    fn from(error: UpstreamError) -> Self {
+        let said = Self::failure(chain(&error));
+        hints!(said, &error, {
+            UpstreamError::Address { .. } => ("a service is named like `https://api.anthropic.com`"),
+            UpstreamError::Trust(_) =>
+                ("install the certificates of authorities (`ca-certificates`), or name a file with `SSL_CERT_FILE`"),
+            UpstreamError::Proxy { .. } => ("`HTTPS_PROXY` names the proxy"),
+            UpstreamError::Connect { .. } | UpstreamError::Tunnel { .. } | UpstreamError::Broken { .. } => ("try again"),
+        })
     }
 }
 

@@ -44,6 +44,7 @@ mod notify;
 mod output;
 mod packages;
 mod plans;
+mod proxy;
 mod refine;
 mod release;
 mod replay;

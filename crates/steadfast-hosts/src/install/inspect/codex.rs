@@ -64,14 +64,20 @@ impl HookState {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
+/// Reads a configuration file of Codex. `None`: there is none.
+pub(crate) fn codex_document(path: &Path) -> Result<Option<Document<String>>, InstallError> {
     let Some(content) = file::read(path)? else { return Ok(None) };
     let text = file::utf8(path, &content)?;
-    let document = Document::parse(text).map_err(|error| {
+    let document = Document::parse(text.to_owned()).map_err(|error| {
         let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         let source = SettingsError::Syntax { line, column, problem: error.message().to_owned() };
         InstallError::Settings { path: path.to_owned(), source }
     })?;
+    Ok(Some(document))
+}
+
+pub(super) fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
+    let Some(document) = codex_document(path)? else { return Ok(None) };
     let hooks = document.get("hooks");
     let states = hooks.and_then(|hooks| hooks.get("state")).and_then(Item::as_table_like);
     let states = states.into_iter().flat_map(|states| states.iter()).map(|(key, state)| HookState {

@@ -25,9 +25,9 @@ fn a_call_that_is_not_understood() {
     exit 64
     steadfast hook: unknown host `emacs`, expected `claude`, `codex` or `sim`
     ");
-    insta::assert_snapshot!(fails(&sandbox, &["hook", "--host", "claude", "--via", "wire", "Stop"]), @r"
+    insta::assert_snapshot!(fails(&sandbox, &["hook", "--host", "claude", "--via", "wire", "Stop"]), @"
     exit 64
-    steadfast hook: unknown wiring `wire`, expected `local`, `project`, `user`, `plugin` or `run`
+    steadfast hook: unknown wiring `wire`, expected `local`, `project`, `user`, `plugin`, `run` or `proxy`
     ");
     insta::assert_snapshot!(fails(&sandbox, &["hook", "--host", "claude", "--via", "local"]), @r"
     exit 64

@@ -54,6 +54,13 @@ pub(super) fn prepared(scene: &str) -> Sandbox {
     match scene {
         "repository" => write_program(&sandbox.binary().with_file_name("claude"), "echo '2.1.0 (Claude Code)'"),
         "set-up" => simulated(&sandbox),
+        "host" => {
+            write_program(&sandbox.binary().with_file_name("claude"), "echo 'How can I help?'");
+            fs::create_dir_all(sandbox.home().join(".claude")).unwrap();
+            // Without it, the proxy would need the certificates of this machine.
+            let settings = json!({"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}});
+            fs::write(sandbox.home().join(".claude/settings.json"), settings.to_string()).unwrap();
+        }
         "plan" => loaded(&sandbox),
         "blocked" => {
             loaded(&sandbox);

@@ -1,0 +1,152 @@
+//! Calls that a proxy saw on their way from a model to its host, as the hook of that host would report them.
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use steadfast_model::{Event, Host, Via};
+
+use crate::codex::transcript::{patch, shell};
+use crate::wire::{WireContext, WireError, decode};
+
+/// A call of a tool, in the words of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxiedCall {
+    pub host: Host,
+    pub session: String,
+    /// The subagent.
+    pub agent: Option<String>,
+    pub id: String,
+    pub tool: String,
+    /// The group of the tool, where the host has groups.
+    pub namespace: Option<String>,
+    /// JSON of a function, or the text of another tool.
+    pub input: String,
+}
+
+impl ProxiedCall {
+    /// Returns the event before the call.
+    pub fn before(&self, context: &WireContext) -> Result<Event, WireError> {
+        self.event("PreToolUse", Map::new(), context)
+    }
+
+    /// Returns the event after the call. `output` is JSON.
+    pub fn after(&self, output: &str, failed: bool, context: &WireContext) -> Result<Event, WireError> {
+        let output: Value = serde_json::from_str(output).unwrap_or_default();
+        if failed {
+            let error = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+            return self.event("PostToolUseFailure", Map::from_iter([("error".to_owned(), error.into())]), context);
+        }
+        self.event("PostToolUse", Map::from_iter([("tool_response".to_owned(), output)]), context)
+    }
+
+    fn event(&self, name: &str, more: Map<String, Value>, context: &WireContext) -> Result<Event, WireError> {
+        let (tool, input) = self.hooked();
+        let mut payload = json!({
+            "session_id": self.session,
+            "cwd": context.cwd,
+            "tool_name": tool,
+            "tool_use_id": self.id,
+        });
+        if let Value::Object(payload) = &mut payload {
+            if let Some(agent) = &self.agent {
+                payload.insert("agent_id".to_owned(), agent.as_str().into());
+            }
+            payload.extend(more);
+        }
+        // The input stays as the model wrote it.
+        let payload = payload.to_string();
+        let start = payload.strip_suffix('}').unwrap_or(&payload);
+        let payload = format!("{start},\"tool_input\":{}}}", input.get());
+        decode(self.host, Via::Proxy, name, payload.as_bytes(), context)
+    }
+
+    /// Returns tool and input as a hook gets them.
+    fn hooked(&self) -> (String, Box<RawValue>) {
+        let empty = || RawValue::from_string("{}".to_owned()).unwrap_or_default();
+        let plain = || RawValue::from_string(self.input.clone()).ok();
+        let quoted = || to_raw_value(&self.input).ok();
+        if self.host != Host::Codex {
+            return (self.tool.clone(), plain().unwrap_or_else(empty));
+        }
+        match (&*self.tool, &self.namespace) {
+            ("exec_command" | "shell" | "shell_command" | "local_shell_call" | "container.exec", _) => {
+                ("Bash".to_owned(), shell(quoted().as_deref()).or_else(plain).unwrap_or_else(empty))
+            }
+            ("apply_patch", _) => (self.tool.clone(), patch(quoted().as_deref()).or_else(plain).unwrap_or_else(empty)),
+            (tool, Some(namespace)) if namespace.starts_with("mcp__") => {
+                (format!("{}__{tool}", namespace.trim_end_matches('_')), plain().unwrap_or_else(empty))
+            }
+            (tool, _) => (tool.to_owned(), plain().unwrap_or_else(empty)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::{Action, EventKind, Millis, Outcome};
+
+    use super::*;
+
+    fn context() -> WireContext {
+        WireContext { at: Millis(1), cwd: "/repo".to_owned(), session: None, attended: None, other_host: None }
+    }
+
+    fn call(host: Host, tool: &str, namespace: Option<&str>, input: &str) -> ProxiedCall {
+        ProxiedCall {
+            host,
+            session: "s".to_owned(),
+            agent: None,
+            id: "c".to_owned(),
+            tool: tool.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            input: input.to_owned(),
+        }
+    }
+
+    fn action(call: &ProxiedCall) -> Action {
+        match call.before(&context()).unwrap().kind {
+            EventKind::PreTool(call) => call.action,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_becomes_what_the_hook_of_its_host_would_report() {
+        let write = Action::Write { paths: vec!["a.txt".to_owned()] };
+        assert_eq!(action(&call(Host::Claude, "Write", None, r#"{"file_path":"a.txt","content":"}"}"#)), write);
+        assert_eq!(action(&call(Host::Claude, "Bash", None, r#"{"command":"ls"}"#)), Action::shell("ls"));
+        for (tool, input) in [
+            ("exec_command", r#"{"cmd":"ls"}"#),
+            ("shell", r#"{"command":["bash","-lc","ls"]}"#),
+            ("shell_command", r#"{"command":"ls"}"#),
+        ] {
+            assert_eq!(action(&call(Host::Codex, tool, None, input)), Action::shell("ls"), "{tool}");
+        }
+        let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";
+        assert_eq!(action(&call(Host::Codex, "apply_patch", None, patch)), write);
+        let found = action(&call(Host::Codex, "task_done", Some("mcp__steadfast"), r#"{"id":"1"}"#));
+        assert!(
+            matches!(&found, Action::Mcp { server, tool, .. } if server == "steadfast" && tool == "task_done"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_input_that_is_not_json_is_empty() {
+        assert_eq!(action(&call(Host::Claude, "Bash", None, "{\"command\": ")), Action::shell(""));
+        assert_eq!(action(&call(Host::Claude, "Bash", None, "")), Action::shell(""));
+    }
+
+    #[test]
+    fn a_result_has_its_call_and_its_end() {
+        let call = call(Host::Claude, "Bash", None, r#"{"command":"ls"}"#);
+        let outcome = |output: &str, failed| match call.after(output, failed, &context()).unwrap().kind {
+            EventKind::PostTool(result) => (result.call.action, result.outcome),
+            other => panic!("{other:?}"),
+        };
+        for output in ["\"a.txt\"", r#"[{"type":"text","text":"a"}]"#, r#"{"a":{"b":{}}}"#, "", "{"] {
+            assert_eq!(outcome(output, false), (Action::shell("ls"), Outcome::Ok), "{output}");
+        }
+        let failed = Outcome::Failed { error: "no".to_owned() };
+        assert_eq!(outcome("\"no\"", true), (Action::shell("ls"), failed));
+    }
+}

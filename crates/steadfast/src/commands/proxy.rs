@@ -1,0 +1,188 @@
+//! An agent behind our proxy.
+
+mod agent;
+mod meter;
+mod pipeline;
+
+use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use clap::Args;
+use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
+use steadfast_hosts::price::Prices;
+use steadfast_model::{ProxyMode, Settings, Usd};
+use steadfast_proxy::{CallJudge, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
+use steadfast_store::{Place, is_new_notice};
+use steadfast_text::hex;
+
+use crate::environment;
+use crate::error::CommandError;
+use crate::here;
+use crate::output::{note, tell};
+use meter::Meter;
+use pipeline::Pipeline;
+
+/// The moment at which the human hears what Claude Code does without its own address.
+const FIRST_PARTY: &str = "proxy-first-party";
+
+/// Start an agent behind a proxy that sees its requests to the model.
+///
+/// The agent runs as always, in this terminal, and its exit code is that of this command. The proxy listens on this
+/// machine only, ends with the agent, and writes nothing into settings. At the end it prints requests, calls, tokens and
+/// cost. `claude` and `codex` are recognized by their names. Any other program gets `ANTHROPIC_BASE_URL` and
+/// `OPENAI_BASE_URL`.
+#[derive(Debug, Args)]
+pub(super) struct Proxy {
+    /// Service to use instead of the one that the agent would have used.
+    #[arg(long, value_name = "URL")]
+    upstream: Option<String>,
+    /// Address of this machine to listen on, for clients that you start yourself. The proxy prints its address and runs
+    /// until Ctrl-C. Port 0 takes a free port.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["command", "mode"], requires = "upstream")]
+    listen: Option<SocketAddr>,
+    /// What the proxy does with a call that a rule refuses, if the agent does not call its hooks: `observe` records it,
+    /// `enforce` refuses it. [default: proxy.mode, observe]
+    #[arg(long, value_name = "MODE")]
+    mode: Option<ProxyMode>,
+    /// Cost limit in US dollars; 0 means no limit. When it is spent, the next request is refused, which ends `claude` and `codex` with the
+    /// reason.
+    #[arg(long, value_name = "USD")]
+    budget: Option<Usd>,
+    /// The agent and its arguments.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND",
+        required_unless_present = "listen"
+    )]
+    command: Vec<OsString>,
+}
+
+impl Proxy {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let settings = here::repository().ok().map(|repository| repository.config.load()).transpose()?;
+        let prices = settings.as_ref().map(|settings| Prices::of_settings(&settings.run.prices.value));
+        let meter = Arc::new(Meter::new(
+            prices.unwrap_or_else(Prices::built_in),
+            self.budget.map(|budget| budget.micro).filter(|micro| *micro > 0),
+        ));
+        let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
+        match (self.command.split_first(), self.listen) {
+            (Some((program, args)), _) => self.start_agent(program, args, mode, &meter),
+            (None, Some(address)) => serve(address, self.upstream.as_deref().unwrap_or_default(), &meter),
+            (None, None) => {
+                Err(CommandError::usage("no agent to start").hint("`steadfast proxy -- claude` starts one"))
+            }
+        }
+    }
+
+    fn start_agent(
+        &self,
+        program: &OsStr,
+        args: &[OsString],
+        mode: ProxyMode,
+        meter: &Arc<Meter>,
+    ) -> Result<(), CommandError> {
+        let homes = environment::homes()
+            .ok_or_else(|| CommandError::failure("the home folder is unknown").hint("set the variable `HOME`"))?;
+        let around = Surroundings {
+            homes: &homes,
+            folder: &environment::cwd(),
+            variable: &environment::text,
+            codex_login: &codex_login,
+            upstream: self.upstream.as_deref(),
+        };
+        let behind = BehindProxy::of(program, args, &around)?;
+        let network = NetworkSettings {
+            http_proxy: variable(&behind, ["http_proxy", "HTTP_PROXY"]),
+            https_proxy: variable(&behind, ["https_proxy", "HTTPS_PROXY"]),
+            no_proxy: variable(&behind, ["no_proxy", "NO_PROXY"]),
+            extra_authorities: behind.network(["NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS"]).map(PathBuf::from),
+        };
+        let urls = behind.upstreams.iter().map(|upstream| upstream.url.as_str());
+        let (routes, tokens) = routes(urls, &network)?;
+        let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
+            (Some(host), mode) => Pipeline::start(Arc::clone(meter), host, mode.into()),
+            (None, ProxyMode::Observe) => Arc::clone(meter) as _,
+            (None, ProxyMode::Enforce) => {
+                return Err(CommandError::failure(
+                    "the rules do not know the tools of this agent, so nothing can be enforced",
+                )
+                .hint("start it with `--mode observe`; `claude` and `codex` are known by their names"));
+            }
+        };
+        let proxy = RunningProxy::start(routes, judge)?;
+        if behind.leaves_first_party() && is_first_time() {
+            note!(
+                "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
+             server of your organization. `steadfast proxy` says this once."
+            );
+        }
+        let launch = behind.launch(&tokens.iter().map(|token| proxy.url(token)).collect::<Vec<_>>());
+        let code = agent::run(&launch)?;
+        drop(proxy);
+        note!("{}", meter.summary());
+        if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
+    }
+}
+
+fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), CommandError> {
+    let of = |name: &str, other: &str| environment::text(name).or_else(|| environment::text(other)).unwrap_or_default();
+    let network = NetworkSettings {
+        http_proxy: of("http_proxy", "HTTP_PROXY"),
+        https_proxy: of("https_proxy", "HTTPS_PROXY"),
+        no_proxy: of("no_proxy", "NO_PROXY"),
+        extra_authorities: environment::path("NODE_EXTRA_CA_CERTS"),
+    };
+    let (routes, tokens) = routes([upstream], &network)?;
+    let mut signals = agent::ending_signals()?;
+    let proxy = RunningProxy::start_at(address, routes, Arc::clone(meter) as _)?;
+    for token in tokens {
+        tell!("{}", proxy.url(&token))?;
+    }
+    signals.forever().next();
+    drop(proxy);
+    note!("{}", meter.summary());
+    Ok(())
+}
+
+fn variable(behind: &BehindProxy, names: [&str; 2]) -> String {
+    let of_all = || behind.network(["all_proxy", "ALL_PROXY"]).filter(|_| !names[0].starts_with("no"));
+    behind.network(names).or_else(of_all).unwrap_or_default().to_owned()
+}
+
+/// A route with a token of its own for each service.
+fn routes<'a>(
+    urls: impl IntoIterator<Item = &'a str>,
+    network: &NetworkSettings,
+) -> Result<(Vec<ProxyRoute>, Vec<String>), CommandError> {
+    let (mut routes, mut tokens) = (Vec::new(), Vec::new());
+    for url in urls {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| CommandError::failure(format!("cannot make a token: {error}")).hint("try again"))?;
+        let token = hex(&bytes);
+        routes.push(ProxyRoute::new(token.clone(), Upstream::new(url, network)?)?);
+        tokens.push(token);
+    }
+    Ok((routes, tokens))
+}
+
+/// Asks Codex how it is logged in. Its credentials may be in a file or in the system's key ring.
+fn codex_login(program: &OsStr) -> CodexLogin {
+    let mut status = steadfast_system::program(program);
+    let said = status.args(["login", "status"]).stdin(Stdio::null()).output();
+    said.map_or(CodexLogin::Unknown, |output| {
+        let said = [output.stdout, output.stderr].concat();
+        CodexLogin::of_status(&String::from_utf8_lossy(&said))
+    })
+}
+
+/// Returns whether this user has not heard it yet.
+fn is_first_time() -> bool {
+    let Some(state) = environment::user_state() else { return true };
+    is_new_notice(&Place { state, root: environment::cwd() }, FIRST_PARTY).unwrap_or(true)
+}

@@ -1,0 +1,184 @@
+//! Counts what an agent used.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use steadfast_hosts::price::{Prices, Usage};
+use steadfast_proxy::wire::{ModelAnswer, WireCall};
+use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
+use steadfast_text::{and_more, cost, count, grouped};
+
+/// The most names of models without a price that are remembered. A name comes from the other side of the network.
+const UNPRICED: usize = 16;
+
+/// Sees every answer, and refuses nothing.
+#[derive(Debug)]
+pub(super) struct Meter {
+    prices: Prices,
+    /// In millionths of a dollar.
+    budget: Option<u64>,
+    used: Mutex<Used>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    answers: u64,
+    calls: u64,
+    tokens: Usage,
+    micro_usd: u64,
+    /// Models without a known price, and the number of their answers.
+    unpriced: BTreeMap<String, u64>,
+    /// Answers that did not say what they used.
+    without_usage: u64,
+    /// Requests that did not go to the model, because the budget was spent.
+    refused: u64,
+}
+
+impl Meter {
+    pub(super) fn new(prices: Prices, budget: Option<u64>) -> Self {
+        Self { prices, budget, used: Mutex::default() }
+    }
+
+    /// One line about the whole session.
+    pub(super) fn summary(&self) -> String {
+        let used = self.used();
+        if used.answers == 0 {
+            return "warning: no answer of a model came through the proxy, so nothing was seen".to_owned();
+        }
+        let Usage { input, cached, written, output } = used.tokens;
+        let mut line = format!(
+            "proxy: {}, {}, {} tokens in ({} from the cache), {} out, {}",
+            count(used.answers, "answer"),
+            count(used.calls, "call"),
+            grouped(input + cached + written),
+            grouped(cached),
+            grouped(output),
+            cost(used.micro_usd),
+        );
+        if !used.unpriced.is_empty() {
+            let names = and_more(used.unpriced.keys(), 3);
+            line.push_str(&format!("; without a known price: {names}"));
+        }
+        if used.without_usage > 0 {
+            line.push_str(&format!("; {} without token counts", count(used.without_usage, "answer")));
+        }
+        if used.refused > 0 {
+            line.push_str(&format!("; {} refused for the budget", count(used.refused, "request")));
+        }
+        line
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CallJudge for Meter {
+    fn is_spent(&self, _: &ModelExchange) -> Option<String> {
+        let budget = self.budget?;
+        let mut used = self.used();
+        let why = match used.unpriced.keys().next() {
+            _ if used.micro_usd >= budget => {
+                let (spent, budget) = (cost(used.micro_usd), cost(budget));
+                format!(
+                    "The budget of this session is spent: {spent} of {budget}. `--budget` of `steadfast proxy` sets it."
+                )
+            }
+            Some(model) => format!(
+                "The price of {model} is unknown, so the budget of this session cannot hold. Set `[run.prices.\"{model}\"]`."
+            ),
+            None => return None,
+        };
+        used.refused += 1;
+        Some(why)
+    }
+
+    fn refuses(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    fn holds(&self, _: &ModelExchange, _: &str) -> bool {
+        false
+    }
+
+    fn judge(&self, _: &ModelExchange, _: &WireCall) -> CallRuling {
+        CallRuling::Allow
+    }
+
+    fn without_judgement(&self, _: &ModelExchange, _: &WireCall) -> CallRuling {
+        CallRuling::Allow
+    }
+
+    fn saw_call(&self, _: &ModelExchange, _: &WireCall) {
+        self.used().calls += 1;
+    }
+
+    fn saw_answer(&self, _: &ModelExchange, answer: &ModelAnswer) {
+        let price = self.prices.of(&answer.model);
+        let mut used = self.used();
+        used.answers += 1;
+        let Some(usage) = answer.usage else {
+            used.without_usage += 1;
+            return;
+        };
+        let usage = Usage { input: usage.input, cached: usage.cached, written: usage.written, output: usage.output };
+        used.tokens.input += usage.input;
+        used.tokens.cached += usage.cached;
+        used.tokens.written += usage.written;
+        used.tokens.output += usage.output;
+        match price {
+            Some(price) => used.micro_usd += price.micro_usd(usage),
+            None if used.unpriced.len() < UNPRICED || used.unpriced.contains_key(&answer.model) => {
+                *used.unpriced.entry(answer.model.clone()).or_default() += 1;
+            }
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_proxy::wire::{WireFormat, WireUsage};
+
+    use super::*;
+
+    fn exchange() -> ModelExchange {
+        ModelExchange { format: WireFormat::Messages, session: None, agent: None, turn: None }
+    }
+
+    fn answer(model: &str, usage: Option<WireUsage>) -> ModelAnswer {
+        ModelAnswer { model: model.to_owned(), usage, ..ModelAnswer::default() }
+    }
+
+    #[test]
+    fn the_cost_is_of_known_prices_and_the_other_models_are_named() {
+        let meter = Meter::new(Prices::built_in(), None);
+        assert!(meter.summary().starts_with("warning: no answer"));
+        let usage = WireUsage { input: 1000, cached: 9000, written: 0, output: 2000 };
+        meter.saw_answer(&exchange(), &answer("claude-opus-5-5", Some(usage)));
+        meter.saw_answer(&exchange(), &answer("home-made", Some(usage)));
+        meter.saw_answer(&exchange(), &answer("home-made", None));
+        let expected = "proxy: 3 answers, 0 calls, 20,000 tokens in (18,000 from the cache), 4,000 out, $0.05; without a \
+                        known price: home-made; 1 answer without token counts";
+        assert_eq!(meter.summary(), expected);
+        assert_eq!(meter.is_spent(&exchange()), None);
+    }
+
+    #[test]
+    fn a_spent_budget_and_an_unknown_price_end_the_session() {
+        let usage = Some(WireUsage { input: 0, cached: 0, written: 0, output: 2000 });
+        let meter = Meter::new(Prices::built_in(), Some(50_000));
+        meter.saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        assert_eq!(meter.is_spent(&exchange()), None);
+        meter.saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        let why = meter.is_spent(&exchange()).unwrap();
+        assert_eq!(
+            why,
+            "The budget of this session is spent: $0.08 of $0.05. `--budget` of `steadfast proxy` sets it."
+        );
+        assert!(meter.summary().ends_with("$0.08; 1 request refused for the budget"), "{}", meter.summary());
+        let meter = Meter::new(Prices::built_in(), Some(50_000));
+        meter.saw_answer(&exchange(), &answer("home-made", usage));
+        assert!(meter.is_spent(&exchange()).unwrap().starts_with("The price of home-made is unknown"));
+    }
+}
