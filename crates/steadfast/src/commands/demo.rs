@@ -137,8 +137,9 @@ impl Demo {
         let mut journal = Journal::new(sandbox.place.clone());
         let (mut said, mut denied) = (None, None);
         while let Some(line) = performance.next()? {
-            for scene in stream.read(&line.text) {
-                for (at, scene) in journal.scenes(line.at, said.as_deref()) {
+            let (at, scenes) = stream.read(&line.text, line.at);
+            for scene in scenes {
+                for (at, scene) in journal.scenes(at, said.as_deref()) {
                     if let Scene::Tried { what } = &scene {
                         denied = Some(what.clone());
                     }
@@ -152,7 +153,7 @@ impl Demo {
                 if let Scene::Said { text } = &scene {
                     said = Some(text.clone());
                 }
-                show(line.at, scene)?;
+                show(at, scene)?;
             }
         }
         for (at, scene) in journal.rest() {

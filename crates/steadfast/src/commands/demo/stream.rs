@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use steadfast_model::Host;
+use steadfast_model::{Host, Millis};
 
 use super::scene::Scene;
 
@@ -22,12 +22,18 @@ impl Stream {
         Self { host, repository: repository.to_owned(), calls: HashMap::new() }
     }
 
-    pub(super) fn read(&mut self, line: &str) -> Vec<Scene> {
-        let Ok(line) = serde_json::from_str::<Value>(line) else { return Vec::new() };
+    /// Returns the scenes of a line with their time: that of the simulated agent, which prints it, or `read_at`. On a busy
+    /// machine a line may be read after the next event.
+    pub(super) fn read(&mut self, line: &str, read_at: Millis) -> (Millis, Vec<Scene>) {
+        let Ok(line) = serde_json::from_str::<Value>(line) else { return (read_at, Vec::new()) };
+        (line["at"].as_i64().map_or(read_at, Millis), self.scenes(&line))
+    }
+
+    fn scenes(&mut self, line: &Value) -> Vec<Scene> {
         match self.host {
-            Host::Sim => self.sim(&line).into_iter().collect(),
-            Host::Claude => self.claude(&line),
-            Host::Codex => self.codex(&line["item"], text(&line, "type")),
+            Host::Sim => self.sim(line).into_iter().collect(),
+            Host::Claude => self.claude(line),
+            Host::Codex => self.codex(&line["item"], text(line, "type")),
         }
     }
 
@@ -97,4 +103,21 @@ fn without_shell(command: &str) -> &str {
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_simulated_agent_has_its_own_time() {
+        let time = |host, line: &str| {
+            let (at, scenes) = Stream::new(host, Path::new("/repo")).read(line, Millis(9));
+            assert!(matches!(&scenes[..], [Scene::Said { text }] if text == "Done."), "{line}");
+            at
+        };
+        assert_eq!(time(Host::Sim, r#"{"moment":"said","text":"Done.","at":4}"#), Millis(4));
+        let line = r#"{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}"#;
+        assert_eq!(time(Host::Codex, line), Millis(9));
+    }
 }

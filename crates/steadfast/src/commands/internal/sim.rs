@@ -123,9 +123,10 @@ fn opinion(brief: &str) -> Scenario {
     }
 }
 
-/// A moment as one line of JSON; the first names the session.
+/// A moment as one line of JSON with its time; the first names the session.
 fn line(moment: &Moment, session: &str) -> serde_json::Result<String> {
     let mut line = serde_json::to_value(moment)?;
+    line["at"] = environment::now().0.into();
     if matches!(moment, Moment::SessionStarted { .. }) {
         line["session"] = session.into();
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use steadfast_model::{Millis, RunState, RunUnit, RunView, Status, UnitStatus, WorkSpan};
 use steadfast_runner::progress::{last_action, status_line};
-use steadfast_text::{HANG, cost, duration, one_line, wrap};
+use steadfast_text::{HANG, cost, duration, noun, one_line, wrap};
 
 use super::is_running;
 use crate::terminal::{self, Column, Table};
@@ -33,7 +33,8 @@ pub(super) fn frame(view: &RunView, state: &Path, now: Millis, (width, rows): (u
     lines.push(String::new());
     lines.extend(table.lines(Some(width)));
     if shown.len() < view.units.len() {
-        lines.push(terminal::faint(&format!("and {} more units", view.units.len() - shown.len())));
+        let more = view.units.len() - shown.len();
+        lines.push(terminal::faint(&format!("and {more} more {}", noun(more, "unit"))));
     }
     lines
 }
