@@ -4,6 +4,8 @@ use steadfast_model::{Answer, Event, Millis, PlanView, Question, Ruling, Session
 use steadfast_store::{Place, SessionFiles, draft};
 use steadfast_text::{count, truncate};
 
+use crate::restoring::add;
+
 /// Loads an approved draft into the ledger. The caller provides it, because it compiles the plan and reads what its
 /// checks run. A text without tasks has nothing to load.
 pub type LoadApproved = fn(&Place, &ApprovedDraft<'_>) -> Result<Option<PlanView>, String>;
@@ -77,11 +79,4 @@ pub(crate) fn report_failure(answer: &mut Answer, hash: &str, why: &str) {
 pub(crate) fn show_draft(place: &Place, answer: &mut Answer) {
     let Ruling::AskInstead(Question { draft: hash, preview, .. }) = &mut answer.ruling else { return };
     *preview = draft(place, hash).map(|draft| steadfast_text::truncate_bytes(&draft.text, PREVIEW).into_owned());
-}
-
-fn add(text: &mut String, more: &str) {
-    if !text.is_empty() {
-        text.push(' ');
-    }
-    text.push_str(more);
 }

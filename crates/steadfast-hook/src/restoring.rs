@@ -121,7 +121,8 @@ impl Restoring {
     }
 }
 
-fn add(text: &mut String, more: &str) {
+/// Adds a sentence.
+pub(crate) fn add(text: &mut String, more: &str) {
     if !text.is_empty() {
         text.push(' ');
     }

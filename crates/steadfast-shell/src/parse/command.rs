@@ -44,11 +44,7 @@ impl Parser<'_> {
                     self.newline()?;
                     break;
                 }
-                Some(b';') if !matches!(self.second(), Some(b';' | b'&')) => self.at += 1,
-                Some(b'&') if self.second() != Some(b'&') => {
-                    self.at += 1;
-                    background(&mut list);
-                }
+                _ if self.separator(&mut list) => {}
                 _ => return Err(Stop::Syntax),
             }
             self.skip_blanks();
@@ -78,14 +74,23 @@ impl Parser<'_> {
                 Some(b'\n') => {
                     self.newline()?;
                 }
-                Some(b';') if !matches!(self.second(), Some(b';' | b'&')) => self.at += 1,
-                Some(b'&') if self.second() != Some(b'&') => {
-                    self.at += 1;
-                    background(&mut list);
-                }
+                _ if self.separator(&mut list) => {}
                 _ => return Ok(list),
             }
         }
+    }
+
+    /// Reads a `;`, or a `&` after a command of the list.
+    fn separator(&mut self, list: &mut List) -> bool {
+        match self.peek() {
+            Some(b';') if !matches!(self.second(), Some(b';' | b'&')) => self.at += 1,
+            Some(b'&') if self.second() != Some(b'&') => {
+                self.at += 1;
+                background(list);
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Reads a list with at least one command.

@@ -113,10 +113,7 @@ impl<'a> Signer<'a> {
 
 impl Verifier<'_> {
     pub fn profile(&self) -> Profile {
-        match self {
-            Self::Default { .. } => Profile::Default,
-            Self::Hardened(_) => Profile::Hardened,
-        }
+        if matches!(self, Self::Default { .. }) { Profile::Default } else { Profile::Hardened }
     }
 }
 
