@@ -10,7 +10,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// External packages that a crate must not contain, even indirectly.
-const FORBIDDEN: [(&str, &[&str]); 17] = [
+const FORBIDDEN: [(&str, &[&str]); 18] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
@@ -26,12 +26,13 @@ const FORBIDDEN: [(&str, &[&str]); 17] = [
     ("steadfast-hook", &["clap", "tokio", "hyper", "rustls", "tracing", "log", "similar", "httparse"]),
     ("steadfast-splice", &["clap", "tokio", "hyper", "rustls", "tracing", "log", "rusqlite", "rustix", "tempfile"]),
     ("steadfast-proxy", &["clap", "log", "rusqlite", "regex", "aws-lc-rs", "h2", "openssl"]),
+    ("steadfast-proxied", &["clap", "log", "regex", "aws-lc-rs", "h2", "openssl"]),
     ("steadfast-work", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
 ];
 
 /// Every crate of the product, and the product crates that it may use directly. An unlisted crate fails the check.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
@@ -56,14 +57,15 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("steadfast-splice", &[]),
     // Knows HTTP and the formats of models, and no rules: the command gives it a judge.
     ("steadfast-proxy", &["splice"]),
+    ("steadfast-proxied", &["hook", "hosts", "model", "proxy", "text"]),
     ("steadfast-sim", &[]),
     // Only for tests: no product crate may use it.
     ("steadfast-testkit", &[]),
     (
         "steadfast",
         &[
-            "check", "engine", "hook", "hosts", "model", "observe", "plan", "proxy", "redact", "runner", "shell",
-            "sim", "store", "system", "text", "work",
+            "check", "engine", "hook", "hosts", "model", "observe", "plan", "proxied", "proxy", "redact", "runner",
+            "shell", "sim", "store", "system", "text", "work",
         ],
     ),
 ];

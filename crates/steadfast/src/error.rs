@@ -1,8 +1,20 @@
-mod hints;
+//! The errors that commands print.
 
 use std::fmt;
 
 use serde_json::{Value, json};
+
+/// A row: the variant and its hints in order, as arguments of `format!`; or, in braces, another error instead.
+macro_rules! hints {
+    ($said:ident, $error:expr, { $($variant:pat $(if $guard:expr)? => $(($($hint:tt)+))* $({$($own:tt)+})?,)+ }) => {
+        match $error { $($variant $(if $guard)? => hints!(@ $said $(($($hint)+))* $({$($own)+})?),)+ }
+    };
+    (@ $said:ident {$($own:tt)+}) => {{ $($own)+ }};
+    (@ $said:ident $(($($hint:tt)+))*) => { $said$(.hint(format_args!($($hint)+)))* };
+}
+
+mod hints;
+mod proxy;
 
 /// Exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 64;

@@ -1,12 +1,9 @@
 //! An agent behind our proxy.
 
 mod agent;
-mod meter;
-mod pipeline;
 
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -14,16 +11,14 @@ use clap::Args;
 use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
 use steadfast_hosts::price::Prices;
 use steadfast_model::{ProxyMode, Settings, Usd};
-use steadfast_proxy::{CallJudge, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
+use steadfast_proxied::{Meter, ProxiedAgent, routes};
+use steadfast_proxy::{NetworkSettings, RunningProxy};
 use steadfast_store::{Place, is_new_notice};
-use steadfast_text::hex;
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use meter::Meter;
-use pipeline::Pipeline;
 
 /// The moment at which the human hears what Claude Code does without its own address.
 const FIRST_PARTY: &str = "proxy-first-party";
@@ -47,8 +42,8 @@ pub(super) struct Proxy {
     /// `enforce` refuses it. [default: proxy.mode, observe]
     #[arg(long, value_name = "MODE")]
     mode: Option<ProxyMode>,
-    /// Cost limit in US dollars; 0 means no limit. When it is spent, the next request is refused, which ends `claude` and `codex` with the
-    /// reason.
+    /// Cost limit in US dollars; 0 means no limit. When it is spent, the next request is refused, which ends `claude`
+    /// and `codex` with the reason.
     #[arg(long, value_name = "USD")]
     budget: Option<Usd>,
     /// The agent and its arguments.
@@ -96,34 +91,15 @@ impl Proxy {
             upstream: self.upstream.as_deref(),
         };
         let behind = BehindProxy::of(program, args, &around)?;
-        let network = NetworkSettings {
-            http_proxy: variable(&behind, ["http_proxy", "HTTP_PROXY"]),
-            https_proxy: variable(&behind, ["https_proxy", "HTTPS_PROXY"]),
-            no_proxy: variable(&behind, ["no_proxy", "NO_PROXY"]),
-            extra_authorities: behind.network(["NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS"]).map(PathBuf::from),
-        };
-        let urls = behind.upstreams.iter().map(|upstream| upstream.url.as_str());
-        let (routes, tokens) = routes(urls, &network)?;
-        let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
-            (Some(host), mode) => Pipeline::start(Arc::clone(meter), host, mode.into()),
-            (None, ProxyMode::Observe) => Arc::clone(meter) as _,
-            (None, ProxyMode::Enforce) => {
-                return Err(CommandError::failure(
-                    "the rules do not know the tools of this agent, so nothing can be enforced",
-                )
-                .hint("start it with `--mode observe`; `claude` and `codex` are known by their names"));
-            }
-        };
-        let proxy = RunningProxy::start(routes, judge)?;
+        let proxied = ProxiedAgent::start(&behind, mode, meter, environment::of_hook)?;
         if behind.leaves_first_party() && is_first_time() {
             note!(
                 "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
              server of your organization. `steadfast proxy` says this once."
             );
         }
-        let launch = behind.launch(&tokens.iter().map(|token| proxy.url(token)).collect::<Vec<_>>());
-        let code = agent::run(&launch)?;
-        drop(proxy);
+        let code = agent::run(&proxied.launch)?;
+        drop(proxied);
         note!("{}", meter.summary());
         if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
     }
@@ -147,28 +123,6 @@ fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), 
     drop(proxy);
     note!("{}", meter.summary());
     Ok(())
-}
-
-fn variable(behind: &BehindProxy, names: [&str; 2]) -> String {
-    let of_all = || behind.network(["all_proxy", "ALL_PROXY"]).filter(|_| !names[0].starts_with("no"));
-    behind.network(names).or_else(of_all).unwrap_or_default().to_owned()
-}
-
-/// A route with a token of its own for each service.
-fn routes<'a>(
-    urls: impl IntoIterator<Item = &'a str>,
-    network: &NetworkSettings,
-) -> Result<(Vec<ProxyRoute>, Vec<String>), CommandError> {
-    let (mut routes, mut tokens) = (Vec::new(), Vec::new());
-    for url in urls {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| CommandError::failure(format!("cannot make a token: {error}")).hint("try again"))?;
-        let token = hex(&bytes);
-        routes.push(ProxyRoute::new(token.clone(), Upstream::new(url, network)?)?);
-        tokens.push(token);
-    }
-    Ok((routes, tokens))
 }
 
 /// Asks Codex how it is logged in. Its credentials may be in a file or in the system's key ring.

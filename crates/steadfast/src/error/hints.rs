@@ -4,9 +4,7 @@ use std::io::IsTerminal;
 
 use steadfast_hook::EventError;
 use steadfast_hosts::install::InstallError;
-use steadfast_hosts::launch::BehindError;
 use steadfast_hosts::transcript::ListingError;
-use steadfast_proxy::{ProxyError, UpstreamError};
 use steadfast_runner::RunError;
 use steadfast_runner::preflight::NotReady;
 use steadfast_store::ledger::LedgerError;
@@ -22,15 +20,6 @@ use steadfast_work::{
 
 use super::{CommandError, ErrorKind, resume_after};
 use crate::commands::not_clear;
-
-/// A row: the variant and its hints in order, as arguments of `format!`; or, in braces, another error instead.
-macro_rules! hints {
-    ($said:ident, $error:expr, { $($variant:pat $(if $guard:expr)? => $(($($hint:tt)+))* $({$($own:tt)+})?,)+ }) => {
-        match $error { $($variant $(if $guard)? => hints!(@ $said $(($($hint)+))* $({$($own)+})?),)+ }
-    };
-    (@ $said:ident {$($own:tt)+}) => {{ $($own)+ }};
-    (@ $said:ident $(($($hint:tt)+))*) => { $said$(.hint(format_args!($($hint)+)))* };
-}
 
 impl From<Cause> for ErrorKind {
     fn from(cause: Cause) -> Self {
@@ -211,47 +200,7 @@ impl From<InstallError> for CommandError {
     }
 }
 
-impl From<BehindError> for CommandError {
-    fn from(error: BehindError) -> Self {
-        let said = Self::failure(chain(&error));
-        hints!(said, &error, {
-            BehindError::Settings(settings) => ("{}", install(settings)),
-            BehindError::Managed { .. } => ("ask the administrator to remove it, or start the agent without the proxy"),
-            BehindError::Cloud { .. } => ("start the agent without the proxy; its hooks work as always"),
-            BehindError::SettingsArgument(_) => ("give `--settings` a JSON object or a file that holds one"),
-            BehindError::NoAddress { .. } => ("start Codex without the proxy, or with a provider that has a `base_url`"),
-            BehindError::NotLoggedIn => ("`codex login` logs in"),
-            BehindError::UnknownLogin =>
-                ("name the service: `steadfast proxy --upstream URL -- codex`; `codex login status` shows the login"),
-        })
-    }
-}
-
-impl From<ProxyError> for CommandError {
-    fn from(error: ProxyError) -> Self {
-        let said = Self::failure(chain(&error));
-        hints!(said, &error, {
-            ProxyError::NotLoopback { .. } => ("the proxy serves this machine only"),
-            ProxyError::Listen { .. } => ("another program may listen there; port 0 takes a free one"),
-            ProxyError::Token | ProxyError::Start(_) => ("`steadfast doctor` checks this machine"),
-        })
-    }
-}
-
-impl From<UpstreamError> for CommandError {
-    fn from(error: UpstreamError) -> Self {
-        let said = Self::failure(chain(&error));
-        hints!(said, &error, {
-            UpstreamError::Address { .. } => ("a service is named like `https://api.anthropic.com`"),
-            UpstreamError::Trust(_) =>
-                ("install the certificates of authorities (`ca-certificates`), or name a file with `SSL_CERT_FILE`"),
-            UpstreamError::Proxy { .. } => ("`HTTPS_PROXY` names the proxy"),
-            UpstreamError::Connect { .. } | UpstreamError::Tunnel { .. } | UpstreamError::Broken { .. } => ("try again"),
-        })
-    }
-}
-
-fn install(error: &InstallError) -> String {
+pub(super) fn install(error: &InstallError) -> String {
     match error {
         InstallError::Settings { path, .. }
         | InstallError::Encoding { path, .. }

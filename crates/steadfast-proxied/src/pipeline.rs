@@ -1,27 +1,30 @@
 //! Judges the calls of an agent whose hooks are not there, with the pipeline that hooks use.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use steadfast_hook::ProxiedSession;
+use steadfast_hook::{HookEnvironment, ProxiedSession};
 use steadfast_hosts::{ProxiedCall, WireContext};
 use steadfast_model::{Event, EventKind, Host, Millis, Mode, Ruling, SessionId, StartSource, Via};
 use steadfast_proxy::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
 use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
 
-use super::meter::Meter;
-use crate::environment;
+use crate::meter::Meter;
 
 /// The most sessions and waiting calls that are remembered. Their names come from the agent.
 const SESSIONS: usize = 256;
 const WAITING: usize = 1024;
 
+/// Returns what a hook would find around it.
+type Around = Box<dyn Fn() -> HookEnvironment + Send + Sync>;
+
 /// The sessions of an agent.
-#[derive(Debug)]
-pub(super) struct Pipeline {
+pub struct ProxyPipeline {
     meter: Arc<Meter>,
+    around: Around,
     host: Host,
     mode: Mode,
     since: Millis,
@@ -46,11 +49,21 @@ enum Seen {
     Results(ModelExchange, Vec<WireResult>),
 }
 
-impl Pipeline {
-    pub(super) fn start(meter: Arc<Meter>, host: Host, mode: Mode) -> Arc<Self> {
+impl fmt::Debug for ProxyPipeline {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ProxyPipeline")
+            .field("host", &self.host)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ProxyPipeline {
+    pub(crate) fn start(meter: Arc<Meter>, host: Host, mode: Mode, around: Around) -> Arc<Self> {
         let (later, seen) = channel();
         let (sessions, later) = (Mutex::default(), Mutex::new(later));
-        let pipeline = Arc::new(Self { meter, host, mode, since: environment::now(), sessions, later });
+        let pipeline = Arc::new(Self { meter, host, mode, since: around().now, around, sessions, later });
         let records = Arc::downgrade(&pipeline);
         // It ends with the pipeline.
         thread::spawn(move || {
@@ -83,7 +96,7 @@ impl Pipeline {
         if sessions.len() >= SESSIONS {
             return None;
         }
-        let around = environment::of_hook();
+        let around = (self.around)();
         let proxied = ProxiedSession::find(&around, &SessionId::new(id), &around.cwd, self.since);
         let session = Arc::new(Session { proxied, start: Mutex::default(), waiting: Mutex::default() });
         sessions.insert(id.clone(), Arc::clone(&session));
@@ -97,8 +110,8 @@ impl Pipeline {
         if proxied.is_hooked() {
             return Ok(CallRuling::Allow);
         }
-        let around = environment::of_hook();
-        let wire = context(around.now);
+        let around = (self.around)();
+        let wire = context(&around);
         let starting = lock(start);
         if !proxied.is_known() {
             let kind = EventKind::SessionStart { source: StartSource::Startup };
@@ -131,9 +144,9 @@ impl Pipeline {
             if proxied.is_hooked() {
                 continue;
             }
-            let around = environment::of_hook();
+            let around = (self.around)();
             // Without a record of its end, a call only looks as if it still ran.
-            if let Ok(event) = call.after(&output, is_error, &context(around.now)) {
+            if let Ok(event) = call.after(&output, is_error, &context(&around)) {
                 drop(proxied.handle(&around, event, self.mode));
             }
         }
@@ -150,7 +163,7 @@ impl Pipeline {
     /// The ruling on a call that could not be judged: a closed gate stays closed.
     fn unjudged(&self, exchange: &ModelExchange, why: &str) -> CallRuling {
         let Some(session) = self.session(exchange) else { return CallRuling::Allow };
-        let gate = session.proxied.as_ref().and_then(|proxied| proxied.closed_gate(environment::now()));
+        let gate = session.proxied.as_ref().and_then(|proxied| proxied.closed_gate((self.around)().now));
         match gate {
             Some(reason) => {
                 CallRuling::Refuse { why: format!("{reason} (steadfast could not look at this call: {why})") }
@@ -164,12 +177,12 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn context(at: Millis) -> WireContext {
-    let cwd = environment::cwd().to_string_lossy().into_owned();
-    WireContext { at, cwd, session: None, attended: None, other_host: None }
+fn context(around: &HookEnvironment) -> WireContext {
+    let cwd = around.cwd.to_string_lossy().into_owned();
+    WireContext { at: around.now, cwd, session: None, attended: None, other_host: None }
 }
 
-impl CallJudge for Pipeline {
+impl CallJudge for ProxyPipeline {
     fn is_spent(&self, exchange: &ModelExchange) -> Option<String> {
         self.meter.is_spent(exchange)
     }

@@ -13,7 +13,7 @@ const UNPRICED: usize = 16;
 
 /// Sees every answer, and refuses nothing.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub struct Meter {
     prices: Prices,
     /// In millionths of a dollar.
     budget: Option<u64>,
@@ -35,12 +35,12 @@ struct Used {
 }
 
 impl Meter {
-    pub(super) fn new(prices: Prices, budget: Option<u64>) -> Self {
+    pub fn new(prices: Prices, budget: Option<u64>) -> Self {
         Self { prices, budget, used: Mutex::default() }
     }
 
     /// One line about the whole session.
-    pub(super) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let used = self.used();
         if used.answers == 0 {
             return "warning: no answer of a model came through the proxy, so nothing was seen".to_owned();

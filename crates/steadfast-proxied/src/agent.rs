@@ -1,0 +1,80 @@
+//! A proxy for one agent.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use steadfast_hook::HookEnvironment;
+use steadfast_hosts::launch::{BehindProxy, Launch};
+use steadfast_model::ProxyMode;
+use steadfast_proxy::{CallJudge, NetworkSettings, ProxyError, ProxyRoute, RunningProxy, Upstream, UpstreamError};
+use steadfast_text::hex;
+
+use crate::meter::Meter;
+use crate::pipeline::ProxyPipeline;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProxiedError {
+    #[error("the rules do not know the tools of this agent, so nothing can be enforced")]
+    UnknownTools,
+    #[error("cannot make a token: {0}")]
+    Token(getrandom::Error),
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+}
+
+/// A running proxy, and the command that starts the agent behind it. The proxy ends when this is dropped.
+#[derive(Debug)]
+pub struct ProxiedAgent {
+    pub launch: Launch,
+    _proxy: RunningProxy,
+}
+
+impl ProxiedAgent {
+    /// Starts a proxy for an agent. `around` returns what a hook of that agent would find around it.
+    pub fn start(
+        behind: &BehindProxy,
+        mode: ProxyMode,
+        meter: &Arc<Meter>,
+        around: impl Fn() -> HookEnvironment + Send + Sync + 'static,
+    ) -> Result<Self, ProxiedError> {
+        let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
+            (Some(host), mode) => ProxyPipeline::start(Arc::clone(meter), host, mode.into(), Box::new(around)),
+            (None, ProxyMode::Observe) => Arc::clone(meter) as _,
+            (None, ProxyMode::Enforce) => return Err(ProxiedError::UnknownTools),
+        };
+        let network = NetworkSettings {
+            http_proxy: variable(behind, ["http_proxy", "HTTP_PROXY"]),
+            https_proxy: variable(behind, ["https_proxy", "HTTPS_PROXY"]),
+            no_proxy: variable(behind, ["no_proxy", "NO_PROXY"]),
+            extra_authorities: behind.network(["NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS"]).map(PathBuf::from),
+        };
+        let urls = behind.upstreams.iter().map(|upstream| upstream.url.as_str());
+        let (routes, tokens) = routes(urls, &network)?;
+        let proxy = RunningProxy::start(routes, judge)?;
+        let launch = behind.launch(&tokens.iter().map(|token| proxy.url(token)).collect::<Vec<_>>());
+        Ok(Self { launch, _proxy: proxy })
+    }
+}
+
+fn variable(behind: &BehindProxy, names: [&str; 2]) -> String {
+    let of_all = || behind.network(["all_proxy", "ALL_PROXY"]).filter(|_| !names[0].starts_with("no"));
+    behind.network(names).or_else(of_all).unwrap_or_default().to_owned()
+}
+
+/// Returns a route with a token of its own for each service, and the tokens.
+pub fn routes<'a>(
+    urls: impl IntoIterator<Item = &'a str>,
+    network: &NetworkSettings,
+) -> Result<(Vec<ProxyRoute>, Vec<String>), ProxiedError> {
+    let (mut routes, mut tokens) = (Vec::new(), Vec::new());
+    for url in urls {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(ProxiedError::Token)?;
+        let token = hex(&bytes);
+        routes.push(ProxyRoute::new(token.clone(), Upstream::new(url, network)?)?);
+        tokens.push(token);
+    }
+    Ok((routes, tokens))
+}
