@@ -48,7 +48,7 @@ pub(crate) struct Suite {
     binaries: Vec<TestBinary>,
     /// The program under test.
     steadfast: PathBuf,
-    /// A copy on the file system of `memory`. Each test links to it, as `init` refuses a program in a build folder.
+    /// A copy without symbols on the file system of `memory`. Each test links to it, as `init` refuses a program in a build folder.
     copy: PathBuf,
     disk: PathBuf,
     memory: PathBuf,
@@ -87,7 +87,7 @@ impl Suite {
             return Err(format!("cargo built no tests of `{REAL_HOSTS}`").into());
         }
         let copy = workplace.memory().join("steadfast");
-        std::fs::copy(steadfast, &copy)?;
+        copy_without_symbols(steadfast, &copy)?;
         Ok(Self {
             binaries,
             steadfast: steadfast.into(),
@@ -106,9 +106,9 @@ impl Suite {
     /// Runs the tests of a group.
     pub(crate) fn run(&self, group: Group<'_>, stage: &mut Stage) -> Result<()> {
         let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
-        // A real host uses a core while it starts. A test of the command line waits for a quarter of its time.
+        // A real host uses a core while it starts. A test of the command line waits for half of its time.
         let busy = (cores + 1).to_string();
-        let waiting = (2 * cores).to_string();
+        let waiting = (3 * cores).to_string();
         let parallel = |threads| ["--test-threads", threads, "--skip", TIMING];
         match group {
             Group::UnitAndCli => {
@@ -267,6 +267,15 @@ impl Suite {
         }
         Ok(outcome)
     }
+}
+
+/// Copies a program. Its symbols are most of it, and some tests pack and unpack it.
+fn copy_without_symbols(program: &str, copy: &Path) -> Result<()> {
+    let stripped = Command::new("strip").arg("-o").arg(copy).arg(program).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        std::fs::copy(program, copy)?;
+    }
+    Ok(())
 }
 
 impl TestBinary {
