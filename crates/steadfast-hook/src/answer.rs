@@ -15,7 +15,7 @@ use crate::approved::LoadApproved;
 use crate::call::HookCall;
 use crate::checkout::{EventError, HookContext, SessionCheckout};
 use crate::fallback::fallback;
-use crate::follow::Follow;
+use crate::follow::{Follow, FollowResult};
 use crate::notice::Notice;
 use crate::redacted::Redacted;
 use crate::sender::Noted;
@@ -58,6 +58,28 @@ pub struct HookEnvironment {
 }
 
 impl HookEnvironment {
+    /// Returns an environment without variables, settings and trackers.
+    pub fn bare(now: Millis, cwd: PathBuf) -> Self {
+        Self {
+            now,
+            cwd,
+            project: None,
+            session: None,
+            attended: None,
+            peer: None,
+            other_host: None,
+            user_state: None,
+            user_config: None,
+            run_spent: None,
+            homes: || None,
+            programs: Vec::new,
+            follow: |_, _| FollowResult::default(),
+            load: |_, _| Ok(None),
+            claude_version: || None,
+            task_list: || None,
+        }
+    }
+
     pub(crate) fn of_checkout(&self) -> HookContext<'_> {
         let Self { homes, follow, load, programs, .. } = *self;
         HookContext { run_spent: self.run_spent.as_deref(), homes, follow, load, programs }

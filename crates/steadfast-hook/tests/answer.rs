@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
+use steadfast_hook::{HookCall, HookEnvironment, answer};
 use steadfast_model::{AddedBy, Gate, GateScope, Host, Millis, SessionId, State, Via};
 use steadfast_store::ledger::{Claiming, Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles, close_gate};
@@ -38,24 +38,7 @@ impl Repository {
     }
 
     fn surroundings(&self) -> HookEnvironment {
-        HookEnvironment {
-            now: Millis(1_000),
-            cwd: self.root().to_owned(),
-            project: None,
-            session: None,
-            attended: None,
-            peer: None,
-            other_host: None,
-            user_state: None,
-            user_config: None,
-            run_spent: None,
-            homes: || None,
-            programs: Vec::new,
-            follow: |_, _| FollowResult::default(),
-            load: |_, _| Ok(None),
-            claude_version: || None,
-            task_list: || None,
-        }
+        HookEnvironment::bare(Millis(1_000), self.root().to_owned())
     }
 
     fn ask(&self, event: &str, stdin: impl Read) -> Option<String> {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Cursor;
 use std::time::Duration;
 
-use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
+use steadfast_hook::{HookCall, HookEnvironment, answer};
 use steadfast_model::{
     Answer, Change, Event, EventKind, Facts, Host, Millis, Record, SessionId, StartSource, State, Via,
 };
@@ -60,24 +60,7 @@ impl Repository {
     /// How many forged events are known after one more event.
     fn after(&self, event: &str, more: &str) -> u32 {
         let cwd = self.dir.path();
-        let around = HookEnvironment {
-            now: Millis(1_000),
-            cwd: cwd.to_owned(),
-            project: None,
-            session: None,
-            attended: None,
-            peer: None,
-            other_host: None,
-            user_state: None,
-            user_config: None,
-            run_spent: None,
-            homes: || None,
-            programs: Vec::new,
-            follow: |_, _| FollowResult::default(),
-            load: |_, _| Ok(None),
-            claude_version: || None,
-            task_list: || None,
-        };
+        let around = HookEnvironment::bare(Millis(1_000), cwd.to_owned());
         let payload = format!("{{\"session_id\":\"{SESSION}\",\"cwd\":{cwd:?},\"hook_event_name\":\"{event}\"{more}}}");
         let call = HookCall { host: Host::Codex, via: Via::Local, event: event.into() };
         answer(&call, &around, Cursor::new(payload));

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use steadfast_hook::{FollowResult, HookEnvironment, ProxiedSession, handle_event};
+use steadfast_hook::{HookEnvironment, ProxiedSession, handle_event};
 use steadfast_model::{
     Action, Event, EventKind, Gate, GateScope, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, ToolCall,
     ToolUseId, Via,
@@ -26,24 +26,7 @@ impl Repository {
     }
 
     fn surroundings(&self) -> HookEnvironment {
-        HookEnvironment {
-            now: Millis(1_000),
-            cwd: self.dir.path().to_owned(),
-            project: None,
-            session: None,
-            attended: None,
-            peer: None,
-            other_host: None,
-            user_state: None,
-            user_config: None,
-            run_spent: None,
-            homes: || None,
-            programs: Vec::new,
-            follow: |_, _| FollowResult::default(),
-            load: |_, _| Ok(None),
-            claude_version: || None,
-            task_list: || None,
-        }
+        HookEnvironment::bare(Millis(1_000), self.dir.path().to_owned())
     }
 
     fn proxied(&self) -> ProxiedSession {

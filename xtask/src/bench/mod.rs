@@ -30,7 +30,7 @@ fn corpora() -> PathBuf {
 /// Returns a benchmark of one crate. The benchmarks are a separate package, so that the crates have no additional
 /// dependencies.
 fn own(name: &str) -> Command {
-    let mut bench = process::cargo(["run", "--quiet", "--release", "--package", "steadfast-bench", "--bin"]);
+    let mut bench = process::cargo(["run", "--quiet", "--profile", "dist", "--package", "steadfast-bench", "--bin"]);
     bench.args([&format!("bench-{name}"), "--"]);
     bench
 }

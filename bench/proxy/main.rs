@@ -2,10 +2,12 @@
 //!
 //! `cargo xtask bench proxy [ROUNDS]` runs it. Clients and upstream are in this process, so that the time of an event is
 //! one difference; the proxies are processes of their own, so that their CPU time and memory are theirs alone. The rows
-//! run in turn, so that other load affects all of them.
+//! run in turn, so that other load affects all of them. [`held`] measures a call that is held back until it is judged.
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made is none")]
 #![expect(clippy::disallowed_methods, reason = "the proxies are processes")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
+
+mod held;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -135,6 +137,7 @@ fn compare(rounds: usize) {
             );
         }
     }
+    runtime.block_on(held::print());
     for row in &mut rows {
         if let Some(process) = &mut row.process {
             drop(process.kill());
