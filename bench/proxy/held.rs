@@ -14,26 +14,29 @@ use steadfast_proxied::{Meter, ProxiedAgent};
 use steadfast_store::Place;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
 
 use super::{find, now, request_of};
 
 const CALLS: usize = 300;
 
-pub(super) async fn print() {
+pub(super) fn print(runtime: &Runtime) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     Place::of(folder.path(), None).unwrap().create().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let upstream = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(upstream_of(listener));
+    runtime.spawn(upstream_of(listener));
     let proxied = behind(folder.path().to_owned(), &upstream);
     let settings = proxied.launch.args[1].to_str().unwrap();
     let url = settings.split_once("http://").unwrap().1.split('"').next().unwrap().to_owned();
-    let mut client = Client::connect(&url).await;
-    let mut delays = Vec::new();
-    for number in 0..CALLS {
-        delays.push(client.call(number).await);
-    }
+    let mut delays = runtime.block_on(async {
+        let (mut client, mut delays) = (Client::connect(&url).await, Vec::new());
+        for number in 0..CALLS {
+            delays.push(client.call(number).await);
+        }
+        delays
+    });
     delays.sort_unstable();
     let at = |share: usize| delays[(CALLS - 1) * share / 100] as f64 / 1e3;
     println!("\na held call is released {:.2} ms after its last byte (p50; p99 {:.2} ms), judged", at(50), at(99));

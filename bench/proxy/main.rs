@@ -137,7 +137,7 @@ fn compare(rounds: usize) {
             );
         }
     }
-    runtime.block_on(held::print());
+    held::print(&runtime);
     for row in &mut rows {
         if let Some(process) = &mut row.process {
             drop(process.kill());
