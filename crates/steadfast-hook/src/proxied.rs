@@ -76,7 +76,8 @@ impl ProxiedSession {
         gate_for(&self.place, Some(&self.session), later, now).map(|gate| gate.reason)
     }
 
-    fn files(&self) -> SessionFiles {
+    /// The files of the session.
+    pub fn files(&self) -> SessionFiles {
         SessionFiles::of(&self.place, &self.session)
     }
 }

@@ -6,14 +6,15 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tokio::time::timeout;
 
 use crate::body::{AnswerBody, ReadBody, RequestBody};
 use crate::encoding::BodyEncoding;
 use crate::judge::ModelExchange;
 use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
-use crate::watch::{AnswerWatch, WatchedStream};
-use crate::wire::{Endpoint, WireFormat, may_be_restored, restore, results};
+use crate::watch::{AnswerWatch, JUDGE_LIMIT, WatchedStream};
+use crate::wire::{Endpoint, WireFormat, WireResult, correct, may_be_restored, restore, results};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
 const BODY_LIMIT: usize = 64 << 20;
@@ -85,13 +86,17 @@ async fn forward(
         Some((_, exchange)) => {
             let body = whole_request(body).await?;
             let encoding = BodyEncoding::of(&parts.headers);
-            let restored = restored(state, exchange, body.clone(), encoding).await;
-            if restored.is_some() {
+            let mut body = (body, encoding);
+            if let Some(restored) = restored(state, exchange, body.0.clone(), encoding).await {
+                body = (restored, BodyEncoding::Plain);
+            }
+            if let Some(corrected) = corrected(state, exchange, body.clone()).await {
+                body = (corrected, BodyEncoding::Plain);
+            }
+            let (body, is_plain) = (body.0, body.1 == BodyEncoding::Plain);
+            if is_plain && encoding != BodyEncoding::Plain {
                 parts.headers.remove(header::CONTENT_ENCODING);
             }
-            let encoding = if restored.is_some() { BodyEncoding::Plain } else { encoding };
-            let body = restored.unwrap_or(body);
-            show_results(state, exchange, body.clone(), encoding);
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
             }
@@ -128,16 +133,47 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
     restored.await.ok().flatten()
 }
 
-/// Shows the judge the results in a request, beside its way to the upstream.
-fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) {
-    if state.judge.awaits_results(exchange) {
-        let (judge, exchange) = (Arc::clone(&state.judge), exchange.clone());
-        drop(tokio::task::spawn_blocking(move || {
-            let decoded = encoding.decoded(&body, BODY_LIMIT);
-            let body = decoded.as_deref().unwrap_or(&body);
-            judge.saw_results(&exchange, results(exchange.format, body));
-        }));
+/// Shows the judge the results in a request, and returns the request with the corrections in its results. `None`: it
+/// passes as it is.
+async fn corrected(
+    state: &ProxyState,
+    exchange: &ModelExchange,
+    (body, encoding): (Bytes, BodyEncoding),
+) -> Option<Bytes> {
+    let judge = &state.judge;
+    if encoding == BodyEncoding::Unknown || !judge.awaits_results(exchange) {
+        return None;
     }
+    let (reader, seen) = (Arc::clone(judge), exchange.clone());
+    let read = tokio::task::spawn_blocking(move || {
+        let document = match encoding {
+            BodyEncoding::Plain => body,
+            encoded => Bytes::from(encoded.decoded(&body, BODY_LIMIT)?),
+        };
+        let results: Arc<[WireResult]> = results(seen.format, &document, |id| reader.awaits_result(&seen, id)).into();
+        (!results.is_empty()).then_some((document, results))
+    });
+    let (judging, seen) = (Arc::clone(judge), exchange.clone());
+    if !judge.corrects(exchange) {
+        tokio::spawn(async move {
+            if let Ok(Some((_, results))) = read.await {
+                drop(tokio::task::spawn_blocking(move || judging.judge_results(&seen, &results)));
+            }
+        });
+        return None;
+    }
+    let (document, results) = read.await.ok().flatten()?;
+    let judged = Arc::clone(&results);
+    let judging = tokio::task::spawn_blocking(move || judging.judge_results(&seen, &judged));
+    // A judge that fails or takes too long has nothing to say about the new results. The earlier corrections stay.
+    drop(timeout(JUDGE_LIMIT, judging).await);
+    let corrections = judge.corrections(exchange, &results);
+    let format = exchange.format;
+    let corrected = tokio::task::spawn_blocking(move || {
+        let said = results.iter().zip(&corrections).filter_map(|(result, said)| Some((result, said.as_deref()?)));
+        correct(format, &document, said)
+    });
+    corrected.await.ok().flatten()
 }
 
 async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {

@@ -17,6 +17,7 @@ pub use answer::{AnswerError, ModelAnswer, WireUsage};
 pub(crate) use body::{answer_of_body, refuse_in_body};
 pub use refusal::{CallKind, REFUSED_TOOL, Refusal, WireCall};
 pub(crate) use request::{may_be_restored, restore};
+pub(crate) use results::correct;
 pub use results::{WireResult, results};
 
 use steadfast_splice::sse::SseRecord;
