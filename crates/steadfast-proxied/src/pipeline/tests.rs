@@ -382,3 +382,35 @@ fn who_ignores_every_correction_is_halted_and_comes_back_by_the_awaited_file() {
     client.send();
     assert_eq!(course(), Course::Normal);
 }
+
+#[test]
+fn the_course_follows_the_steps_and_the_named_action_ends_it() {
+    let repository = Repository::new("");
+    let mut client = repository.client(Mode::Advise);
+    let drift = || repository.files().peek().unwrap().drift;
+    client.write("a", "src/auth/token.txt");
+    client.send();
+    let mut courses = vec![drift().course];
+    for number in 0..40 {
+        client.write(&format!("w{number}"), &format!("away{number}/part.txt"));
+        client.send();
+        if courses.last() != Some(&drift().course) {
+            courses.push(drift().course);
+        }
+    }
+    assert_eq!(courses, [Course::Normal, Course::Drifted, Course::Forced]);
+    assert_eq!(drift().awaited.as_deref(), Some("src/auth/token.txt"));
+    let said = client.send();
+    let halts: Vec<_> =
+        said.iter().filter(|(_, text)| text.contains("First action now: read `src/auth/token.txt`")).collect();
+    assert!(!halts.is_empty(), "{said:?}");
+    // No stray step became part of the work.
+    assert_eq!(drift().places.known, ["src/auth/token.txt"]);
+    client.write("c", "away/more.txt");
+    client.send();
+    assert_eq!(drift().course, Course::Forced);
+    client.call("d", "Read", &json!({"file_path": "src/auth/token.txt"}));
+    client.result("d");
+    client.send();
+    assert_eq!(drift().course, Course::Normal);
+}
