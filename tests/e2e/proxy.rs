@@ -22,6 +22,7 @@ on!(without_hooks_an_observing_proxy_records_what_it_would_refuse: claude_2_1_32
 on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_a_stray_write_is_corrected_in_its_result_in_every_request: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(corrections_are_repeated_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
+on!(without_hooks_a_second_prompt_says_what_the_work_is_now: claude_2_1_325, codex_0_166_0);
 on!(with_hooks_each_correction_is_given_once: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_an_agent_that_ignores_every_correction_is_halted: claude_2_1_325, codex_0_166_0);
 on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
@@ -469,7 +470,8 @@ fn without_hooks_a_stray_write_is_corrected_in_its_result_in_every_request(progr
     // Everything ran, and the records are those of hooks.
     assert!(["web/menu.txt", "ops/list.txt"].iter().all(|file| scene.root().join(file).exists()));
     let events = recorded(&run, &scene);
-    assert_eq!(events.iter().filter(|(_, kind, _)| kind == "post_tool").count(), 5, "{events:?}");
+    let count = |kind: &str| events.iter().filter(|(via, found, _)| via == "proxy" && found == kind).count();
+    assert_eq!((count("prompt"), count("pre_tool"), count("post_tool")), (1, 5, 5), "{events:?}");
     let kept = fs::read_to_string(scene.state().join("sessions").join(&run.id).join("corrections")).unwrap();
     assert_eq!(kept.lines().count(), 2, "{kept}");
 }
@@ -525,4 +527,26 @@ fn without_hooks_an_agent_that_ignores_every_correction_is_halted(program: &Prog
         outputs(last).iter().filter(|(_, output)| output.starts_with("Refused because it leads away")).count();
     assert_eq!(refused, 12 - written, "{:?}", outputs(last));
     assert!(corrections(last).len() >= 2, "{:?}", corrections(last));
+}
+
+fn without_hooks_a_second_prompt_says_what_the_work_is_now(program: &Program) {
+    let scene = at_work(program, "");
+    let session = scene.session(straying()).started_by(["proxy", "--mode", "advise", "--"]);
+    let first = without_hooks(program, session).run();
+    let more = Scenario::new("more")
+        .prompt("Now add lib/one.txt and etc/two.txt.")
+        .shell("mkdir -p lib && echo 1 > lib/one.txt")
+        .shell("mkdir -p etc && echo 1 > etc/two.txt")
+        .say("Done.");
+    let again = scene.session(more);
+    let again =
+        if program.is_claude() { again.args(["--resume", &first.id]) } else { again.args(["resume", &first.id]) };
+    let run = without_hooks(program, again.started_by(["proxy", "--mode", "advise", "--"])).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let requests = main_requests(&run);
+    assert_eq!(requests.len(), 3);
+    is_one_conversation(&requests);
+    requests.iter().for_each(has_both_corrections);
+    let prompts = recorded(&run, &scene).into_iter().filter(|(via, kind, _)| via == "proxy" && kind == "prompt");
+    assert_eq!(prompts.count(), 2);
 }

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use steadfast_hook::{HookEnvironment, ProxiedSession};
-use steadfast_hosts::{ProxiedCall, WireContext};
-use steadfast_model::{Answer, Event, EventKind, Host, Millis, Mode, Ruling, SessionId, StartSource, Via};
-use steadfast_proxy::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
+use steadfast_hosts::{ProxiedCall, WireContext, proxied_prompt};
+use steadfast_model::{
+    Answer, Event, EventKind, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, StartSource, Via, fnv,
+};
+use steadfast_proxy::wire::{ModelAnswer, WireCall, WireFormat, WirePrompt, WireResult};
 use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
 use steadfast_store::KeptCorrection;
 
@@ -47,11 +49,21 @@ struct Session {
     /// Held while the session is started.
     start: Mutex<()>,
     corrections: ResultCorrections,
+    prompts: Mutex<PromptWatch>,
+}
+
+#[derive(Debug, Default)]
+struct PromptWatch {
+    /// The last request for the agent's work.
+    last: Option<Millis>,
+    /// The hash of the last prompt. A request that failed comes again.
+    prompt: Option<u64>,
 }
 
 #[derive(Debug)]
 enum Seen {
     Call(ModelExchange, WireCall),
+    Prompt(ModelExchange, WirePrompt, SyncSender<()>),
     Results(ModelExchange, Vec<WireResult>, SyncSender<()>),
 }
 
@@ -77,9 +89,13 @@ impl ProxyPipeline {
                 let Some(pipeline) = records.upgrade() else { return };
                 match seen {
                     Seen::Call(exchange, call) => drop(pipeline.before(&exchange, &call)),
-                    Seen::Results(exchange, results, ruled) => {
+                    Seen::Prompt(exchange, prompt, done) => {
+                        pipeline.prompted(&exchange, &prompt);
+                        done.send(()).ok();
+                    }
+                    Seen::Results(exchange, results, done) => {
                         pipeline.after(&exchange, &results);
-                        ruled.send(()).ok();
+                        done.send(()).ok();
                     }
                 }
             }
@@ -89,6 +105,13 @@ impl ProxyPipeline {
 
     fn later(&self, seen: Seen) {
         drop(lock(&self.later).send(seen));
+    }
+
+    /// Waits until all that was seen so far is handled, and this.
+    fn in_turn(&self, seen: impl FnOnce(SyncSender<()>) -> Seen) {
+        let (done, end) = sync_channel(1);
+        self.later(seen(done));
+        end.recv().ok();
     }
 
     /// Returns the session of an exchange, if its format is the host's.
@@ -109,7 +132,8 @@ impl ProxyPipeline {
         let proxied = ProxiedSession::find(&around, &SessionId::new(id), &around.cwd, self.since);
         let corrections = proxied.as_ref().map(|proxied| ResultCorrections::of(&proxied.files()));
         let corrections = corrections.unwrap_or_default();
-        let session = Arc::new(Session { proxied, start: Mutex::default(), corrections });
+        let (start, prompts) = (Mutex::default(), Mutex::default());
+        let session = Arc::new(Session { proxied, start, corrections, prompts });
         sessions.insert(id.clone(), Arc::clone(&session));
         Some(session)
     }
@@ -124,7 +148,9 @@ impl ProxyPipeline {
     /// Handles a call before it runs. The error is the reason why it could not be judged.
     fn before(&self, exchange: &ModelExchange, call: &WireCall) -> Result<CallRuling, String> {
         let Some(session) = self.session(exchange) else { return Ok(CallRuling::Allow) };
-        let Session { proxied: Some(proxied), start, corrections } = &*session else { return Ok(CallRuling::Allow) };
+        let Session { proxied: Some(proxied), start, corrections, .. } = &*session else {
+            return Ok(CallRuling::Allow);
+        };
         let answer = self.answer_before(proxied, start, exchange, call);
         let (ruling, allowed) = match answer {
             Ok(Some((call, answer))) => match answer.ruling {
@@ -154,18 +180,55 @@ impl ProxyPipeline {
         }
         let around = (self.around)();
         let wire = context(&around);
-        let starting = lock(start);
-        if !proxied.is_known() {
-            let kind = EventKind::SessionStart { source: StartSource::Startup };
-            let id = SessionId::new(exchange.session.as_deref().unwrap_or_default());
-            let start = Event { via: Via::Proxy, ..Event::plain(id, self.host, wire.cwd.clone(), wire.at, kind) };
-            proxied.handle(&around, start, self.mode).map_err(|error| error.to_string())?;
-        }
-        drop(starting);
+        self.start_session(proxied, start, exchange, &around)?;
         let call = self.as_hooked(exchange, call);
         let event = call.before(&wire).map_err(|error| error.to_string())?;
         let answer = proxied.handle(&around, event, self.mode).map_err(|error| error.to_string())?;
         Ok(Some((call, answer)))
+    }
+
+    fn start_session(
+        &self,
+        proxied: &ProxiedSession,
+        start: &Mutex<()>,
+        exchange: &ModelExchange,
+        around: &HookEnvironment,
+    ) -> Result<(), String> {
+        let _starting = lock(start);
+        if !proxied.is_known() {
+            let event = self.event(exchange, around, EventKind::SessionStart { source: StartSource::Startup });
+            proxied.handle(around, event, self.mode).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Returns an event of the main thread.
+    fn event(&self, exchange: &ModelExchange, around: &HookEnvironment, kind: EventKind) -> Event {
+        let id = SessionId::new(exchange.session.as_deref().unwrap_or_default());
+        Event { via: Via::Proxy, ..Event::plain(id, self.host, context(around).cwd, around.now, kind) }
+    }
+
+    /// Handles a prompt of the human, if a request has a new one and no hook reported it.
+    fn prompted(&self, exchange: &ModelExchange, prompt: &WirePrompt) {
+        let Some(session) = self.session(exchange) else { return };
+        let Session { proxied: Some(proxied), start, prompts, .. } = &*session else { return };
+        let around = (self.around)();
+        let (before, text) = {
+            let mut watch = lock(prompts);
+            let before = watch.last.replace(around.now);
+            let Some(text) = proxied_prompt(self.host, exchange.turn.as_deref(), &prompt.texts) else { return };
+            let hash = fnv([text.as_bytes(), &prompt.length.to_le_bytes()]);
+            if watch.prompt.replace(hash) == Some(hash) {
+                return;
+            }
+            (before, text)
+        };
+        before.into_iter().for_each(|before| proxied.prompted(before));
+        if !proxied.is_hooked() && self.start_session(proxied, start, exchange, &around).is_ok() {
+            let event = self.event(exchange, &around, EventKind::prompt(text, PromptOrigin::Proxied));
+            // Without it, the work is what the session did so far.
+            drop(proxied.handle(&around, event, self.mode));
+        }
     }
 
     /// Handles the results that are new, and keeps what the rules say about their calls.
@@ -263,6 +326,14 @@ impl CallJudge for ProxyPipeline {
         self.later(Seen::Call(exchange.clone(), call.clone()));
     }
 
+    fn reads_prompts(&self, exchange: &ModelExchange) -> bool {
+        agent(exchange).is_none() && self.session(exchange).is_some_and(|session| session.proxied.is_some())
+    }
+
+    fn saw_prompt(&self, exchange: &ModelExchange, prompt: &WirePrompt) {
+        self.in_turn(|done| Seen::Prompt(exchange.clone(), prompt.clone(), done));
+    }
+
     fn awaits_results(&self, exchange: &ModelExchange) -> bool {
         self.session(exchange).is_some_and(|session| session.corrections.awaits_any())
     }
@@ -277,10 +348,7 @@ impl CallJudge for ProxyPipeline {
     }
 
     fn judge_results(&self, exchange: &ModelExchange, results: &[WireResult]) {
-        let (ruled, end) = sync_channel(1);
-        // The calls are handled in this order, too.
-        self.later(Seen::Results(exchange.clone(), results.to_vec(), ruled));
-        end.recv().ok();
+        self.in_turn(|done| Seen::Results(exchange.clone(), results.to_vec(), done));
     }
 
     fn corrections(&self, exchange: &ModelExchange, results: &[WireResult]) -> Vec<Option<String>> {

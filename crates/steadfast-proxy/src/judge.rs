@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
+use crate::wire::{ModelAnswer, WireCall, WireFormat, WirePrompt, WireResult};
 
 /// One request to a model, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,15 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
 
     /// Sees a call that is not held. It must be quick.
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);
+
+    /// Returns whether the judge reads the prompts of this session. It must be quick.
+    fn reads_prompts(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    /// Sees the end of a request for an answer, before the answer. It runs on a thread of its own and may read and write
+    /// files.
+    fn saw_prompt(&self, _: &ModelExchange, _: &WirePrompt) {}
 
     /// Returns whether a request of this session may have results that the judge waits for, or has corrected. It must be
     /// quick.

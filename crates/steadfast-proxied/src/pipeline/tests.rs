@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use steadfast_hook::FollowResult;
@@ -115,9 +116,27 @@ impl Client {
         });
     }
 
-    fn results(&self) -> Vec<WireResult> {
+    fn body(&self) -> String {
         let key = if self.exchange.format == WireFormat::Responses { "input" } else { "messages" };
-        let body = json!({key: self.conversation}).to_string();
+        json!({"tools": [{}], key: self.conversation}).to_string()
+    }
+
+    /// Sends a prompt of the human.
+    fn prompt(&mut self, text: &str) {
+        self.conversation.push(json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}]}));
+        self.conversation.push(json!({"role": "user", "content": text}));
+        self.ask();
+    }
+
+    /// Sends the conversation for an answer.
+    fn ask(&self) {
+        assert!(self.pipeline.reads_prompts(&self.exchange));
+        let prompt = WirePrompt::of(self.exchange.format, self.body().as_bytes()).unwrap();
+        self.pipeline.saw_prompt(&self.exchange, &prompt);
+    }
+
+    fn results(&self) -> Vec<WireResult> {
+        let body = self.body();
         results(self.exchange.format, body.as_bytes(), |id| self.pipeline.awaits_result(&self.exchange, id))
     }
 
@@ -157,6 +176,11 @@ impl Client {
 
 const NUDGE: &str = "[Steadfast, set up by the user] Is this part of the goal?";
 const CORRECTION: &str = "[Steadfast, set up by the user] This leads away from the goal";
+
+fn prompts(repository: &Repository) -> usize {
+    let journal = fs::read_to_string(repository.files().dir().join("journal")).unwrap();
+    journal.matches("\"origin\":\"proxied\"").count()
+}
 
 fn ids(said: &[(String, String)]) -> Vec<&str> {
     said.iter().map(|(id, _)| id.as_str()).collect()
@@ -413,4 +437,79 @@ fn the_course_follows_the_steps_and_the_named_action_ends_it() {
     client.result("d");
     client.send();
     assert_eq!(drift().course, Course::Normal);
+}
+
+#[test]
+fn what_the_human_asks_for_is_no_stray() {
+    for host in [Host::Claude, Host::Codex] {
+        let repository = Repository::new("");
+        let mut client = Client::of(repository.pipeline(host, Mode::Advise), host);
+        client.prompt("Fix src/auth/token.txt.");
+        client.write("a", "src/auth/token.txt");
+        client.ask();
+        client.send();
+        client.prompt("Now add web/menu.txt and ops/list.txt.");
+        // The request failed and comes again.
+        client.ask();
+        assert_eq!(prompts(&repository), 2, "{host}");
+        for (id, path) in [("b", "web/menu.txt"), ("c", "ops/list.txt")] {
+            client.write(id, path);
+            assert_eq!(client.send(), [], "{host} {path}");
+        }
+        client.write("d", "lib/other.txt");
+        client.write("e", "etc/more.txt");
+        assert_eq!(ids(&client.send()), ["d", "e"], "{host}");
+        let goal = repository.files().peek().unwrap().goal.unwrap();
+        assert_eq!(goal.scope, ["src/auth/token.txt", "web/menu.txt", "ops/list.txt"]);
+    }
+}
+
+#[test]
+fn a_prompt_ends_the_drift() {
+    let repository = Repository::new("");
+    let mut client = repository.client(Mode::Advise);
+    client.prompt("Fix src/auth/token.txt.");
+    client.write("a", "src/auth/token.txt");
+    for number in 0..20 {
+        client.write(&format!("w{number}"), &format!("away{number}/part.txt"));
+        client.send();
+    }
+    assert_ne!(repository.files().peek().unwrap().drift.course, Course::Normal);
+    client.prompt("Go on.");
+    assert_eq!(repository.files().peek().unwrap().drift.course, Course::Normal);
+}
+
+#[test]
+fn a_prompt_that_a_hook_reported_is_recorded_once() {
+    let repository = Repository::new("");
+    let mut client = repository.client(Mode::Advise);
+    repository.hook(EventKind::prompt("Fix src/auth/token.txt.", PromptOrigin::Human));
+    client.prompt("Fix src/auth/token.txt.");
+    assert_eq!(prompts(&repository), 0);
+    // A subagent's task is its parent's word.
+    let mut other = Client::of(repository.pipeline(Host::Claude, Mode::Advise), Host::Claude);
+    other.exchange.agent = Some("helper".to_owned());
+    assert!(!other.pipeline.reads_prompts(&other.exchange));
+}
+
+#[test]
+fn a_prompt_without_a_hook_shows_that_the_hooks_are_gone() {
+    let repository = Repository::new("");
+    let mut client = repository.client(Mode::Advise);
+    repository.hook(EventKind::prompt("Fix src/auth/token.txt.", PromptOrigin::Human));
+    client.prompt("Fix src/auth/token.txt.");
+    // The clock of these tests stands still, so the next request has to be later.
+    let cwd = repository.dir.path().to_owned();
+    let meter = Arc::new(Meter::new(Prices::built_in(), None));
+    let clock = AtomicI64::new(1_000);
+    let around = move || {
+        let at = clock.fetch_add(10, Ordering::Relaxed);
+        HookEnvironment { now: Millis(at), ..surroundings(&cwd) }
+    };
+    client.pipeline = ProxyPipeline::start(meter, Host::Claude, Mode::Advise, Box::new(around));
+    repository.hook(EventKind::prompt("Look at it.", PromptOrigin::Human));
+    client.prompt("Look at it.");
+    assert_eq!(prompts(&repository), 0);
+    client.prompt("Go on.");
+    assert_eq!(prompts(&repository), 1);
 }
