@@ -196,10 +196,9 @@ impl<'a> SessionCheckout<'a> {
     }
 }
 
-/// Weakens rules for a session that has no hooks. What the proxy cannot say yet is only recorded: a correction counts as
-/// heard, and a stop goes on without it.
+/// Weakens rules for a session that has no hooks. The proxy sees no stops, and a stop goes on without it.
 fn behind_proxy(mut rules: Rules, most: Mode) -> Rules {
-    let modes = [&mut rules.integrity, &mut rules.approval_mode, &mut rules.constraint];
+    let modes = [&mut rules.integrity, &mut rules.approval_mode, &mut rules.constraint, &mut rules.drift_mode];
     for mode in modes {
         *mode = match (most, *mode) {
             (Mode::Enforce, mode) => mode,
@@ -207,7 +206,6 @@ fn behind_proxy(mut rules: Rules, most: Mode) -> Rules {
             (Mode::Advise, Mode::Advise | Mode::Enforce) => Mode::Advise,
         };
     }
-    rules.drift_mode = Mode::Observe;
     rules.completion = Mode::Observe;
     rules
 }

@@ -1,7 +1,7 @@
 //! Sessions behind the proxy. It sees the same calls as the hooks, so only one of them may speak.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use steadfast_model::{Answer, Entry, Event, EventKind, Facts, Millis, Mode, SessionId, Via};
 use steadfast_store::{ConfigFiles, Later, Place, SessionFiles, gate_for, read_lines};
@@ -15,8 +15,6 @@ use crate::redacted::Redacted;
 pub struct ProxiedSession {
     place: Place,
     session: SessionId,
-    /// The start of the proxy. A hook from before it says nothing about this session.
-    since: Millis,
     watch: Mutex<JournalWatch>,
 }
 
@@ -24,23 +22,24 @@ pub struct ProxiedSession {
 struct JournalWatch {
     /// The end of what was read.
     read: u64,
-    is_hooked: bool,
+    /// A hook from before says nothing: the start of the proxy, or the last request before the last prompt.
+    since: Millis,
+    /// The last call of a hook.
+    hooked: Option<Millis>,
 }
 
 impl ProxiedSession {
     /// Finds the place of a session. `None`: Steadfast was never set up there.
     pub fn find(around: &HookEnvironment, session: &SessionId, cwd: &Path, since: Millis) -> Option<Self> {
         let place = place_of(session, cwd, around)?;
-        Some(Self { place, session: session.clone(), since, watch: Mutex::default() })
+        let watch = Mutex::new(JournalWatch { since, ..JournalWatch::default() });
+        Some(Self { place, session: session.clone(), watch })
     }
 
-    /// Returns whether the hooks of this session were called since the proxy started. Then they judge, and not the
-    /// proxy.
+    /// Returns whether the hooks of this session were called since the last prompt, or since the start of the proxy if it
+    /// saw no prompt. Then they judge, and not the proxy.
     pub fn is_hooked(&self) -> bool {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if watch.is_hooked {
-            return true;
-        }
+        let mut watch = self.watch();
         let files = self.files();
         // A rotated journal begins anew.
         if files.journal_bytes() < watch.read {
@@ -50,9 +49,24 @@ impl ProxiedSession {
             watch.read = line.end;
             let Entry::Record(record) = line.entry else { continue };
             let Event { at, via, kind, .. } = &record.event;
-            watch.is_hooked |= *at >= self.since && *via != Via::Proxy && is_of_host(kind);
+            // The stop of the turn before says nothing about this one, unless it made the agent go on.
+            let ends = matches!(kind, EventKind::Stop(_)) && record.answer.ruling.is_pass();
+            if *via != Via::Proxy && is_of_host(kind) && !ends {
+                watch.hooked = watch.hooked.max(Some(*at));
+            }
         }
-        watch.is_hooked
+        watch.hooked.is_some_and(|at| at >= watch.since)
+    }
+
+    /// Takes note of a prompt in a request. `after`: the request before it. A host that calls its hooks called one between
+    /// the two.
+    pub fn prompted(&self, after: Millis) {
+        let mut watch = self.watch();
+        watch.since = watch.since.max(after);
+    }
+
+    fn watch(&self) -> MutexGuard<'_, JournalWatch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns whether the session has a state.
@@ -76,7 +90,8 @@ impl ProxiedSession {
         gate_for(&self.place, Some(&self.session), later, now).map(|gate| gate.reason)
     }
 
-    fn files(&self) -> SessionFiles {
+    /// The files of the session.
+    pub fn files(&self) -> SessionFiles {
         SessionFiles::of(&self.place, &self.session)
     }
 }

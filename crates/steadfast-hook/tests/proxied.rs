@@ -6,7 +6,7 @@ use std::fs;
 
 use steadfast_hook::{HookEnvironment, ProxiedSession, handle_event};
 use steadfast_model::{
-    Action, Event, EventKind, Gate, GateScope, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, ToolCall,
+    Action, Event, EventKind, Gate, GateScope, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, Stopping, ToolCall,
     ToolUseId, Via,
 };
 use steadfast_store::{ConfigFiles, Place, SessionFiles, close_gate};
@@ -66,6 +66,43 @@ fn a_hook_that_was_called_since_the_proxy_started_judges() {
     assert!(!proxied.is_hooked(), "the proxy itself is no hook");
     repository.hook(200, EventKind::prompt("Go on.", PromptOrigin::Human));
     assert!(proxied.is_hooked());
+}
+
+#[test]
+fn after_a_prompt_only_a_hook_since_the_request_before_it_counts() {
+    let repository = Repository::new();
+    let proxied = repository.proxied();
+    repository.hook(200, EventKind::prompt("Look around.", PromptOrigin::Human));
+    assert!(proxied.is_hooked());
+    let stop = || EventKind::Stop(Stopping { again: false, last_message: None, background: None, wakeups: 0 });
+    repository.hook(310, stop());
+    proxied.prompted(Millis(300));
+    assert!(!proxied.is_hooked(), "the stop of the turn before");
+    repository.hook(320, EventKind::prompt("Go on.", PromptOrigin::Human));
+    assert!(proxied.is_hooked());
+    // A request before does not go back.
+    proxied.prompted(Millis(100));
+    proxied.prompted(Millis(330));
+    assert!(!proxied.is_hooked());
+}
+
+#[test]
+fn a_prompt_in_a_request_says_what_the_work_is_and_lifts_nothing() {
+    let repository = Repository::new();
+    let proxied = repository.proxied();
+    repository.hook(50, EventKind::prompt("Look around, but don't commit.", PromptOrigin::Human));
+    let prompt = EventKind::prompt("Fix src/auth/token.rs, don't push, and ok, commit it.", PromptOrigin::Proxied);
+    let prompt = Event { via: Via::Proxy, ..repository.event(1_000, prompt) };
+    proxied.handle(&repository.surroundings(), prompt, Mode::Enforce).unwrap();
+    let ruling = |command: &str| {
+        let call = repository.call(command);
+        proxied.handle(&repository.surroundings(), call, Mode::Enforce).unwrap().ruling
+    };
+    assert!(matches!(ruling("git commit -m x"), Ruling::Deny { .. }));
+    assert_eq!(ruling("git push"), Ruling::Pass);
+    let state = SessionFiles::of(&repository.place, &session()).peek().unwrap();
+    assert_eq!(state.goal.unwrap().scope, ["src/auth/token.rs"]);
+    assert!(!state.drift.words.is_empty());
 }
 
 #[test]

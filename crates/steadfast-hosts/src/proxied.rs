@@ -1,11 +1,47 @@
 //! Calls that a proxy saw on their way from a model to its host, as the hook of that host would report them.
 
+use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use steadfast_model::{Event, Host, Via};
+use steadfast_model::{Event, Host, PromptOrigin, Via};
 
-use crate::codex::transcript::{patch, shell};
+use crate::claude::{origin, transcript as claude};
+use crate::codex::transcript::{self as codex, patch, shell};
 use crate::wire::{WireContext, WireError, decode};
+
+/// Beginnings of texts with which Claude Code asks the model for something of its own.
+const CLAUDE_ASKS: [&str; 4] = [
+    "CRITICAL: Respond with TEXT ONLY",
+    "[SUGGESTION MODE",
+    "Stop hook feedback",
+    "Your task is to create a detailed summary",
+];
+
+/// Returns the prompt of the human among the texts of a request. `turn`: the host's own description of the turn.
+pub fn proxied_prompt(host: Host, turn: Option<&str>, texts: &[String]) -> Option<String> {
+    let is_humans = |text: &&String| match host {
+        Host::Codex => !codex::is_host_text(text),
+        Host::Claude | Host::Sim => {
+            let start = text.trim_start();
+            let is_asked = CLAUDE_ASKS.iter().any(|asks| start.starts_with(asks));
+            !is_asked && !claude::is_host_text(text) && origin(text, None) == PromptOrigin::Human
+        }
+    };
+    let turn: Option<CodexTurn> = turn.and_then(|turn| serde_json::from_str(turn).ok());
+    if turn.is_some_and(|turn| turn.request_kind.as_deref().is_some_and(|kind| kind != "turn")) {
+        return None;
+    }
+    let texts: Vec<&str> = texts.iter().filter(is_humans).map(String::as_str).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Codex's description of a turn.
+#[derive(Debug, Deserialize)]
+struct CodexTurn {
+    /// `turn` for the agent's work; a compaction has another kind.
+    #[serde(default)]
+    request_kind: Option<String>,
+}
 
 /// A call of a tool, in the words of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +164,28 @@ mod tests {
             matches!(&found, Action::Mcp { server, tool, .. } if server == "steadfast" && tool == "task_done"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn the_prompt_is_what_the_host_did_not_add() {
+        let found = |host, turn, texts: &[&str]| {
+            proxied_prompt(host, turn, &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        };
+        let said = Some("Fix it.\nPlease.".to_owned());
+        assert_eq!(found(Host::Claude, None, &["<system-reminder>\nx", "Fix it.", "", "Please."]), said);
+        for text in [
+            "<task-notification>x",
+            "<local-command-stdout>x",
+            "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
+            "This session is being continued from a previous conversation that ran out of context.",
+        ] {
+            assert_eq!(found(Host::Claude, None, &[text]), None, "{text}");
+        }
+        let texts = ["<environment_context>\n", "Fix it.", "Please."];
+        for turn in [None, Some(r#"{"request_kind":"turn"}"#), Some("{}"), Some("no JSON")] {
+            assert_eq!(found(Host::Codex, turn, &texts), said, "{turn:?}");
+        }
+        assert_eq!(found(Host::Codex, Some(r#"{"request_kind":"compaction"}"#), &texts), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::pipeline::ProxyPipeline;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProxiedError {
-    #[error("the rules do not know the tools of this agent, so nothing can be enforced")]
+    #[error("the rules do not know the tools of this agent, so the proxy can only observe")]
     UnknownTools,
     #[error("cannot make a token: {0}")]
     Token(getrandom::Error),
@@ -42,7 +42,7 @@ impl ProxiedAgent {
         let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
             (Some(host), mode) => ProxyPipeline::start(Arc::clone(meter), host, mode.into(), Box::new(around)),
             (None, ProxyMode::Observe) => Arc::clone(meter) as _,
-            (None, ProxyMode::Enforce) => return Err(ProxiedError::UnknownTools),
+            (None, ProxyMode::Advise | ProxyMode::Enforce) => return Err(ProxiedError::UnknownTools),
         };
         let network = NetworkSettings {
             http_proxy: variable(behind, ["http_proxy", "HTTP_PROXY"]),

@@ -2,21 +2,30 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use steadfast_hook::{HookEnvironment, ProxiedSession};
-use steadfast_hosts::{ProxiedCall, WireContext};
-use steadfast_model::{Event, EventKind, Host, Millis, Mode, Ruling, SessionId, StartSource, Via};
-use steadfast_proxy::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
+use steadfast_hosts::{ProxiedCall, WireContext, proxied_prompt};
+use steadfast_model::{
+    Answer, Event, EventKind, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, StartSource, Via, fnv,
+};
+use steadfast_proxy::wire::{ModelAnswer, WireCall, WireFormat, WirePrompt, WireResult};
 use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
+use steadfast_store::KeptCorrection;
 
+use crate::corrections::{NewResult, ResultCorrections, WaitingCall};
 use crate::meter::Meter;
 
-/// The most sessions and waiting calls that are remembered. Their names come from the agent.
+/// The most sessions that are remembered. Their names come from the agent.
 const SESSIONS: usize = 256;
-const WAITING: usize = 1024;
+
+/// The first words of a correction in a result, so that nobody takes it for the tool's.
+const VOICE: &str = "[Steadfast, set up by the user]";
+
+/// Before what a rule said about a call that it did not refuse. Its words speak of a call that is not run.
+const ADVICE: &str = "A rule that only advises said before this call:";
 
 /// Returns what a hook would find around it.
 type Around = Box<dyn Fn() -> HookEnvironment + Send + Sync>;
@@ -39,14 +48,23 @@ struct Session {
     proxied: Option<ProxiedSession>,
     /// Held while the session is started.
     start: Mutex<()>,
-    /// Calls without a result so far.
-    waiting: Mutex<BTreeMap<String, ProxiedCall>>,
+    corrections: ResultCorrections,
+    prompts: Mutex<PromptWatch>,
+}
+
+#[derive(Debug, Default)]
+struct PromptWatch {
+    /// The last request for the agent's work.
+    last: Option<Millis>,
+    /// The hash of the last prompt. A request that failed comes again.
+    prompt: Option<u64>,
 }
 
 #[derive(Debug)]
 enum Seen {
     Call(ModelExchange, WireCall),
-    Results(ModelExchange, Vec<WireResult>),
+    Prompt(ModelExchange, WirePrompt, SyncSender<()>),
+    Results(ModelExchange, Vec<WireResult>, SyncSender<()>),
 }
 
 impl fmt::Debug for ProxyPipeline {
@@ -71,7 +89,14 @@ impl ProxyPipeline {
                 let Some(pipeline) = records.upgrade() else { return };
                 match seen {
                     Seen::Call(exchange, call) => drop(pipeline.before(&exchange, &call)),
-                    Seen::Results(exchange, results) => pipeline.after(&exchange, results),
+                    Seen::Prompt(exchange, prompt, done) => {
+                        pipeline.prompted(&exchange, &prompt);
+                        done.send(()).ok();
+                    }
+                    Seen::Results(exchange, results, done) => {
+                        pipeline.after(&exchange, &results);
+                        done.send(()).ok();
+                    }
                 }
             }
         });
@@ -80,6 +105,13 @@ impl ProxyPipeline {
 
     fn later(&self, seen: Seen) {
         drop(lock(&self.later).send(seen));
+    }
+
+    /// Waits until all that was seen so far is handled, and this.
+    fn in_turn(&self, seen: impl FnOnce(SyncSender<()>) -> Seen) {
+        let (done, end) = sync_channel(1);
+        self.later(seen(done));
+        end.recv().ok();
     }
 
     /// Returns the session of an exchange, if its format is the host's.
@@ -98,66 +130,141 @@ impl ProxyPipeline {
         }
         let around = (self.around)();
         let proxied = ProxiedSession::find(&around, &SessionId::new(id), &around.cwd, self.since);
-        let session = Arc::new(Session { proxied, start: Mutex::default(), waiting: Mutex::default() });
+        let corrections = proxied.as_ref().map(|proxied| ResultCorrections::of(&proxied.files()));
+        let corrections = corrections.unwrap_or_default();
+        let (start, prompts) = (Mutex::default(), Mutex::default());
+        let session = Arc::new(Session { proxied, start, corrections, prompts });
         sessions.insert(id.clone(), Arc::clone(&session));
         Some(session)
+    }
+
+    /// Expects the judgement of a call, since its result may come before that. It must be quick.
+    fn expect(&self, exchange: &ModelExchange, call: &WireCall) {
+        if let Some(session) = self.session(exchange).filter(|session| session.proxied.is_some()) {
+            session.corrections.expect(agent(exchange), &call.id);
+        }
     }
 
     /// Handles a call before it runs. The error is the reason why it could not be judged.
     fn before(&self, exchange: &ModelExchange, call: &WireCall) -> Result<CallRuling, String> {
         let Some(session) = self.session(exchange) else { return Ok(CallRuling::Allow) };
-        let Session { proxied: Some(proxied), start, waiting } = &*session else { return Ok(CallRuling::Allow) };
-        if proxied.is_hooked() {
+        let Session { proxied: Some(proxied), start, corrections, .. } = &*session else {
             return Ok(CallRuling::Allow);
+        };
+        let answer = self.answer_before(proxied, start, exchange, call);
+        let (ruling, allowed) = match answer {
+            Ok(Some((call, answer))) => match answer.ruling {
+                // Nobody can be asked here.
+                Ruling::Deny { reason } | Ruling::Ask { reason, .. } => (Ok(CallRuling::Refuse { why: reason }), None),
+                Ruling::Pass | Ruling::AskInstead(_) | Ruling::Continue { .. } => {
+                    (Ok(CallRuling::Allow), Some(WaitingCall { call, advice: answer.context }))
+                }
+            },
+            Ok(None) => (Ok(CallRuling::Allow), None),
+            Err(why) => (Err(why), None),
+        };
+        corrections.wait_for(agent(exchange), &call.id, allowed);
+        ruling
+    }
+
+    /// Returns the answer to a call, as its hook would get it. `None`: the hook itself gets it.
+    fn answer_before(
+        &self,
+        proxied: &ProxiedSession,
+        start: &Mutex<()>,
+        exchange: &ModelExchange,
+        call: &WireCall,
+    ) -> Result<Option<(ProxiedCall, Answer)>, String> {
+        if proxied.is_hooked() {
+            return Ok(None);
         }
         let around = (self.around)();
         let wire = context(&around);
-        let starting = lock(start);
-        if !proxied.is_known() {
-            let kind = EventKind::SessionStart { source: StartSource::Startup };
-            let id = SessionId::new(exchange.session.as_deref().unwrap_or_default());
-            let start = Event { via: Via::Proxy, ..Event::plain(id, self.host, wire.cwd.clone(), wire.at, kind) };
-            proxied.handle(&around, start, self.mode).map_err(|error| error.to_string())?;
-        }
-        drop(starting);
+        self.start_session(proxied, start, exchange, &around)?;
         let call = self.as_hooked(exchange, call);
         let event = call.before(&wire).map_err(|error| error.to_string())?;
         let answer = proxied.handle(&around, event, self.mode).map_err(|error| error.to_string())?;
-        match answer.ruling {
-            // Nobody can be asked here.
-            Ruling::Deny { reason } | Ruling::Ask { reason, .. } => Ok(CallRuling::Refuse { why: reason }),
-            Ruling::Pass | Ruling::AskInstead(_) | Ruling::Continue { .. } => {
-                let mut waiting = lock(waiting);
-                if waiting.len() < WAITING {
-                    waiting.insert(call.id.clone(), call);
-                }
-                Ok(CallRuling::Allow)
+        Ok(Some((call, answer)))
+    }
+
+    fn start_session(
+        &self,
+        proxied: &ProxiedSession,
+        start: &Mutex<()>,
+        exchange: &ModelExchange,
+        around: &HookEnvironment,
+    ) -> Result<(), String> {
+        let _starting = lock(start);
+        if !proxied.is_known() {
+            let event = self.event(exchange, around, EventKind::SessionStart { source: StartSource::Startup });
+            proxied.handle(around, event, self.mode).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Returns an event of the main thread.
+    fn event(&self, exchange: &ModelExchange, around: &HookEnvironment, kind: EventKind) -> Event {
+        let id = SessionId::new(exchange.session.as_deref().unwrap_or_default());
+        Event { via: Via::Proxy, ..Event::plain(id, self.host, context(around).cwd, around.now, kind) }
+    }
+
+    /// Handles a prompt of the human, if a request has a new one and no hook reported it.
+    fn prompted(&self, exchange: &ModelExchange, prompt: &WirePrompt) {
+        let Some(session) = self.session(exchange) else { return };
+        let Session { proxied: Some(proxied), start, prompts, .. } = &*session else { return };
+        let around = (self.around)();
+        let (before, text) = {
+            let mut watch = lock(prompts);
+            let before = watch.last.replace(around.now);
+            let Some(text) = proxied_prompt(self.host, exchange.turn.as_deref(), &prompt.texts) else { return };
+            let hash = fnv([text.as_bytes(), &prompt.length.to_le_bytes()]);
+            if watch.prompt.replace(hash) == Some(hash) {
+                return;
             }
+            (before, text)
+        };
+        before.into_iter().for_each(|before| proxied.prompted(before));
+        if !proxied.is_hooked() && self.start_session(proxied, start, exchange, &around).is_ok() {
+            let event = self.event(exchange, &around, EventKind::prompt(text, PromptOrigin::Proxied));
+            // Without it, the work is what the session did so far.
+            drop(proxied.handle(&around, event, self.mode));
         }
     }
 
-    fn after(&self, exchange: &ModelExchange, results: Vec<WireResult>) {
+    /// Handles the results that are new, and keeps what the rules say about their calls.
+    fn after(&self, exchange: &ModelExchange, results: &[WireResult]) {
         let Some(session) = self.session(exchange) else { return };
-        let Session { proxied: Some(proxied), waiting, .. } = &*session else { return };
-        for WireResult { id, is_error, output } in results.into_iter().rev() {
-            let Some(call) = lock(waiting).remove(&id) else { continue };
-            if proxied.is_hooked() {
-                continue;
-            }
-            let around = (self.around)();
-            // Without a record of its end, a call only looks as if it still ran.
-            if let Ok(event) = call.after(&output, is_error, &context(&around)) {
-                drop(proxied.handle(&around, event, self.mode));
+        let Session { proxied: Some(proxied), corrections, .. } = &*session else { return };
+        let mut new = Vec::new();
+        for NewResult { waiting: WaitingCall { call, advice }, result, hash } in
+            corrections.take_new(agent(exchange), results)
+        {
+            let advice = advice.map(|advice| format!("{ADVICE} {advice}"));
+            let said = [advice, self.context_after(proxied, &call, result)];
+            let said: Vec<String> = said.into_iter().flatten().collect();
+            if !said.is_empty() {
+                new.push(KeptCorrection::new(call.id, hash, &format!("{VOICE} {}", said.join("\n"))));
             }
         }
+        // What cannot be kept is not said: another request could not repeat it.
+        drop(corrections.keep(&proxied.files(), new));
+    }
+
+    /// Handles the event after a call, and returns what the agent is told.
+    fn context_after(&self, proxied: &ProxiedSession, call: &ProxiedCall, result: &WireResult) -> Option<String> {
+        if proxied.is_hooked() {
+            return None;
+        }
+        let around = (self.around)();
+        // Without a record of its end, a call only looks as if it still ran.
+        let event = call.after(&result.output, result.is_error, &context(&around)).ok()?;
+        proxied.handle(&around, event, self.mode).ok()?.context
     }
 
     fn as_hooked(&self, exchange: &ModelExchange, call: &WireCall) -> ProxiedCall {
         let WireCall { id, tool, namespace, input, .. } = call.clone();
         let session = exchange.session.clone().unwrap_or_default();
-        // Codex names the main thread, too.
-        let agent = exchange.agent.clone().filter(|agent| *agent != session);
-        ProxiedCall { host: self.host, session, agent, id, tool, namespace, input }
+        ProxiedCall { host: self.host, session, agent: agent(exchange).map(str::to_owned), id, tool, namespace, input }
     }
 
     /// The ruling on a call that could not be judged: a closed gate stays closed.
@@ -173,7 +280,12 @@ impl ProxyPipeline {
     }
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+/// The subagent of an exchange. Codex names the main thread, too.
+fn agent(exchange: &ModelExchange) -> Option<&str> {
+    exchange.agent.as_deref().filter(|agent| Some(*agent) != exchange.session.as_deref())
+}
+
+pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -197,6 +309,7 @@ impl CallJudge for ProxyPipeline {
 
     fn judge(&self, exchange: &ModelExchange, call: &WireCall) -> CallRuling {
         self.meter.saw_call(exchange, call);
+        self.expect(exchange, call);
         match self.before(exchange, call) {
             Ok(ruling) => ruling,
             Err(why) => self.unjudged(exchange, &why),
@@ -209,18 +322,46 @@ impl CallJudge for ProxyPipeline {
 
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall) {
         self.meter.saw_call(exchange, call);
+        self.expect(exchange, call);
         self.later(Seen::Call(exchange.clone(), call.clone()));
     }
 
-    fn awaits_results(&self, exchange: &ModelExchange) -> bool {
-        self.session(exchange).is_some_and(|session| !lock(&session.waiting).is_empty())
+    fn reads_prompts(&self, exchange: &ModelExchange) -> bool {
+        agent(exchange).is_none() && self.session(exchange).is_some_and(|session| session.proxied.is_some())
     }
 
-    fn saw_results(&self, exchange: &ModelExchange, results: Vec<WireResult>) {
-        self.later(Seen::Results(exchange.clone(), results));
+    fn saw_prompt(&self, exchange: &ModelExchange, prompt: &WirePrompt) {
+        self.in_turn(|done| Seen::Prompt(exchange.clone(), prompt.clone(), done));
+    }
+
+    fn awaits_results(&self, exchange: &ModelExchange) -> bool {
+        self.session(exchange).is_some_and(|session| session.corrections.awaits_any())
+    }
+
+    fn awaits_result(&self, exchange: &ModelExchange, call: &str) -> bool {
+        self.session(exchange).is_some_and(|session| session.corrections.awaits(agent(exchange), call))
+    }
+
+    /// An observing proxy still repeats what an earlier one said.
+    fn corrects(&self, exchange: &ModelExchange) -> bool {
+        self.mode != Mode::Observe || self.session(exchange).is_some_and(|session| session.corrections.has_any())
+    }
+
+    fn judge_results(&self, exchange: &ModelExchange, results: &[WireResult]) {
+        self.in_turn(|done| Seen::Results(exchange.clone(), results.to_vec(), done));
+    }
+
+    fn corrections(&self, exchange: &ModelExchange, results: &[WireResult]) -> Vec<Option<String>> {
+        match self.session(exchange) {
+            Some(session) => session.corrections.in_results(agent(exchange), results),
+            None => vec![None; results.len()],
+        }
     }
 
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer) {
         self.meter.saw_answer(exchange, answer);
     }
 }
+
+#[cfg(test)]
+mod tests;

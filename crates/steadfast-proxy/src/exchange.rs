@@ -6,14 +6,16 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use crate::body::{AnswerBody, ReadBody, RequestBody};
 use crate::encoding::BodyEncoding;
-use crate::judge::ModelExchange;
+use crate::judge::{CallJudge, ModelExchange};
 use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
-use crate::watch::{AnswerWatch, WatchedStream};
-use crate::wire::{Endpoint, WireFormat, may_be_restored, restore, results};
+use crate::watch::{AnswerWatch, JUDGE_LIMIT, WatchedStream};
+use crate::wire::{Endpoint, WireFormat, WirePrompt, WireResult, correct, may_be_restored, restore, results};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
 const BODY_LIMIT: usize = 64 << 20;
@@ -82,16 +84,20 @@ async fn forward(
         return Err(Failure::Refused(RefusedRequest::Spent(*format, why)));
     }
     let body = match &seen {
-        Some((_, exchange)) => {
+        Some((Endpoint { answers, .. }, exchange)) => {
             let body = whole_request(body).await?;
             let encoding = BodyEncoding::of(&parts.headers);
-            let restored = restored(state, exchange, body.clone(), encoding).await;
-            if restored.is_some() {
+            let mut body = (body, encoding);
+            if let Some(restored) = restored(state, exchange, body.0.clone(), encoding).await {
+                body = (restored, BodyEncoding::Plain);
+            }
+            if let Some(corrected) = corrected(state, exchange, *answers, body.clone()).await {
+                body = (corrected, BodyEncoding::Plain);
+            }
+            let (body, is_plain) = (body.0, body.1 == BodyEncoding::Plain);
+            if is_plain && encoding != BodyEncoding::Plain {
                 parts.headers.remove(header::CONTENT_ENCODING);
             }
-            let encoding = if restored.is_some() { BodyEncoding::Plain } else { encoding };
-            let body = restored.unwrap_or(body);
-            show_results(state, exchange, body.clone(), encoding);
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
             }
@@ -121,23 +127,77 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
         return None;
     }
     // A conversation of megabytes must not keep the other streams waiting.
-    let restored = tokio::task::spawn_blocking(move || match encoding {
+    let restored = spawn_blocking(move || match encoding {
         BodyEncoding::Plain => restore(format, &body, &session, &memory),
         encoded => restore(format, &encoded.decoded(&body, BODY_LIMIT)?, &session, &memory),
     });
     restored.await.ok().flatten()
 }
 
-/// Shows the judge the results in a request, beside its way to the upstream.
-fn show_results(state: &ProxyState, exchange: &ModelExchange, body: Bytes, encoding: BodyEncoding) {
-    if state.judge.awaits_results(exchange) {
-        let (judge, exchange) = (Arc::clone(&state.judge), exchange.clone());
-        drop(tokio::task::spawn_blocking(move || {
-            let decoded = encoding.decoded(&body, BODY_LIMIT);
-            let body = decoded.as_deref().unwrap_or(&body);
-            judge.saw_results(&exchange, results(exchange.format, body));
-        }));
+/// What the judge looks at in a request.
+#[derive(Debug)]
+struct SeenRequest {
+    document: Bytes,
+    prompt: Option<WirePrompt>,
+    results: Vec<WireResult>,
+}
+
+impl SeenRequest {
+    fn show(&self, judge: &dyn CallJudge, exchange: &ModelExchange) {
+        if let Some(prompt) = &self.prompt {
+            judge.saw_prompt(exchange, prompt);
+        }
+        if !self.results.is_empty() {
+            judge.judge_results(exchange, &self.results);
+        }
     }
+}
+
+/// Shows the judge the prompt and the results in a request, and returns the request with the corrections in its results.
+/// `None`: it passes as it is.
+async fn corrected(
+    state: &ProxyState,
+    exchange: &ModelExchange,
+    answers: bool,
+    (body, encoding): (Bytes, BodyEncoding),
+) -> Option<Bytes> {
+    let judge = &state.judge;
+    let (prompts, awaits) = (answers && judge.reads_prompts(exchange), judge.awaits_results(exchange));
+    if encoding == BodyEncoding::Unknown || !(prompts || awaits) {
+        return None;
+    }
+    let (reader, seen) = (Arc::clone(judge), exchange.clone());
+    let read = move || {
+        let document = match encoding {
+            BodyEncoding::Plain => body,
+            encoded => Bytes::from(encoded.decoded(&body, BODY_LIMIT)?),
+        };
+        let prompt = if prompts { WirePrompt::of(seen.format, &document) } else { None };
+        let wants = |id: &str| awaits && reader.awaits_result(&seen, id);
+        let results = if awaits { results(seen.format, &document, wants) } else { Vec::new() };
+        Some(SeenRequest { document, prompt, results })
+    };
+    let (judging, seen) = (Arc::clone(judge), exchange.clone());
+    if !judge.corrects(exchange) {
+        // The request goes on meanwhile.
+        drop(spawn_blocking(move || read().inspect(|request| request.show(&*judging, &seen))));
+        return None;
+    }
+    let request = Arc::new(spawn_blocking(read).await.ok().flatten()?);
+    let shown = Arc::clone(&request);
+    let judging = spawn_blocking(move || shown.show(&*judging, &seen));
+    // A judge that fails or takes too long has nothing to say about the new results. The earlier corrections stay.
+    drop(timeout(JUDGE_LIMIT, judging).await);
+    let corrections = judge.corrections(exchange, &request.results);
+    if corrections.iter().all(Option::is_none) {
+        return None;
+    }
+    let format = exchange.format;
+    let corrected = spawn_blocking(move || {
+        let said = request.results.iter().zip(&corrections);
+        correct(format, &request.document, said.filter_map(|(result, said)| Some((result, said.as_deref()?))))
+    });
+    corrected.await.ok().flatten()
 }
 
 async fn whole_request(body: Incoming) -> Result<Bytes, Failure> {

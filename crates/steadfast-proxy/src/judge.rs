@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::{ModelAnswer, WireCall, WireFormat, WireResult};
+use crate::wire::{ModelAnswer, WireCall, WireFormat, WirePrompt, WireResult};
 
 /// One request to a model, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +47,40 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
     /// Sees a call that is not held. It must be quick.
     fn saw_call(&self, exchange: &ModelExchange, call: &WireCall);
 
-    /// Returns whether a request of this session may have results that the judge waits for.
+    /// Returns whether the judge reads the prompts of this session. It must be quick.
+    fn reads_prompts(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    /// Sees the end of a request for an answer, before the answer. It runs on a thread of its own and may read and write
+    /// files.
+    fn saw_prompt(&self, _: &ModelExchange, _: &WirePrompt) {}
+
+    /// Returns whether a request of this session may have results that the judge waits for, or has corrected. It must be
+    /// quick.
     fn awaits_results(&self, _: &ModelExchange) -> bool {
         false
     }
 
-    /// Sees the results in a request, the newest first, and with those of earlier requests among them. It runs on a
-    /// thread of its own, while the request goes on.
-    fn saw_results(&self, _: &ModelExchange, _: Vec<WireResult>) {}
+    /// Returns whether the judge waits for the results of this call, or has corrected one of them. It must be quick.
+    fn awaits_result(&self, _: &ModelExchange, _: &str) -> bool {
+        false
+    }
+
+    /// Returns whether results may get a correction. If not, the request goes on while the judge looks at them.
+    fn corrects(&self, _: &ModelExchange) -> bool {
+        false
+    }
+
+    /// Judges the results in a request that are new. It gets the awaited results of the whole conversation, the oldest
+    /// first. It runs on a thread of its own and may read and write files.
+    fn judge_results(&self, _: &ModelExchange, _: &[WireResult]) {}
+
+    /// Returns the correction of each of these results, if it has one: the same in each request. It must be quick. A result
+    /// that has none now never gets one, since the model has then seen it without.
+    fn corrections(&self, _: &ModelExchange, results: &[WireResult]) -> Vec<Option<String>> {
+        vec![None; results.len()]
+    }
 
     /// Sees an answer at its end. It must be quick.
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer);

@@ -1,6 +1,7 @@
 //! The whole proxy between a raw client and a raw upstream.
 
 pub(crate) mod client;
+mod correcting;
 mod differential;
 mod double;
 mod network;

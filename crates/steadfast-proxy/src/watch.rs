@@ -17,7 +17,7 @@ use crate::memory::RefusalMemory;
 use crate::wire::{CallKey, ModelAnswer, Refusal, RefusedCall, WireCall, answer_of_body, refuse_in_body};
 
 /// A ruling takes a millisecond. A hook has about the same limit.
-const JUDGE_LIMIT: Duration = Duration::from_secs(2);
+pub(crate) const JUDGE_LIMIT: Duration = Duration::from_secs(2);
 
 /// While a long input is held, the client hears this often that the answer goes on.
 const KEEPALIVE: Duration = Duration::from_secs(10);

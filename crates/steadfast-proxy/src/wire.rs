@@ -6,6 +6,7 @@ mod answer;
 mod body;
 mod chat;
 mod messages;
+mod prompt;
 mod refusal;
 mod request;
 mod responses;
@@ -15,8 +16,10 @@ use bytes::Bytes;
 
 pub use answer::{AnswerError, ModelAnswer, WireUsage};
 pub(crate) use body::{answer_of_body, refuse_in_body};
+pub use prompt::WirePrompt;
 pub use refusal::{CallKind, REFUSED_TOOL, Refusal, WireCall};
 pub(crate) use request::{may_be_restored, restore};
+pub(crate) use results::correct;
 pub use results::{WireResult, results};
 
 use steadfast_splice::sse::SseRecord;

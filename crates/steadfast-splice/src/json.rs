@@ -284,6 +284,20 @@ impl<'a> Splices<'a> {
         }
     }
 
+    /// Adds text to the end of a string.
+    pub fn extend_string(&mut self, string: JsonText<'_>, text: &str) {
+        let end = string.range(self.document).end - 1;
+        let quoted = quoted(text);
+        self.edits.push((end..end, quoted[1..quoted.len() - 1].to_owned()));
+    }
+
+    /// Adds an element to the end of an array.
+    pub fn push(&mut self, array: JsonText<'_>, element: &str) {
+        let end = array.range(self.document).end - 1;
+        let comma = if array.elements().is_empty() { "" } else { "," };
+        self.edits.push((end..end, format!("{comma}{element}")));
+    }
+
     /// Removes a member of an object, with the comma on one side of it. The object keeps at least one other member.
     pub fn remove(&mut self, members: &JsonMembers<'_>, key: &str) {
         for (at, name, value) in members.all(key) {
@@ -346,6 +360,19 @@ mod tests {
         assert_eq!(set(r#"{"k":1,"k":[{}]}"#), r#"{"k":2,"k":2}"#);
         assert_eq!(set(r#"{"a":0 }"#), r#"{"a":0 ,"k":2}"#);
         assert_eq!(set("{}"), r#"{"k":2}"#);
+    }
+
+    #[test]
+    fn a_string_and_an_array_grow_at_their_end() {
+        let document = r#"{"a": "x\"", "b":"", "c":[ 1 ], "d":[]}"#;
+        let text = changed(document, |body, splices| {
+            let of = |key: &str| body.get(key).unwrap();
+            splices.extend_string(of("a"), "\n\"y");
+            splices.extend_string(of("b"), "z");
+            splices.push(of("c"), "2");
+            splices.push(of("d"), "{}");
+        });
+        assert_eq!(text, r#"{"a": "x\"\n\"y", "b":"z", "c":[ 1 ,2], "d":[{}]}"#);
     }
 
     #[test]

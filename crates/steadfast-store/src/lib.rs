@@ -54,5 +54,5 @@ pub use seal::{
     Restored, Sealed, kept_aside, mark_checkouts, reseal, reseal_tree, restore, restore_later, seal, seal_breaks,
     sealed, take_kept, tree_breaks, unseal,
 };
-pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
+pub use session::{Glance, Keep, KeptCorrection, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
 pub use wiring::{FileStamp, WatchedFile, WatchedWay, WiringTable, keep_wiring, read_wiring};

@@ -24,7 +24,7 @@ enum Place {
 const DOCUMENTED_DERIVES: [&str; 5] = ["Parser", "Args", "Subcommand", "ValueEnum", "JsonSchema"];
 
 /// Macros that put such a derive around their items.
-const DOCUMENTED_MACROS: [&str; 2] = ["commands", "settings"];
+const DOCUMENTED_MACROS: [&str; 3] = ["choices", "commands", "settings"];
 
 const HELP_ATTRIBUTES: [&str; 5] = ["arg", "clap", "command", "group", "value"];
 

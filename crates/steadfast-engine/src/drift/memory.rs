@@ -1,6 +1,6 @@
 //! Changes to the memory of the drift score that follow from an event.
 
-use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
+use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, Score, State};
 
 use super::content;
 use super::place::{Distance, Signal, Without, WorkScope, distance, folder};
@@ -14,7 +14,8 @@ pub(crate) fn prompt_changes(state: &State, event: &Event, without: Without<'_>)
     if state.drift.root.is_empty() && !event.cwd.is_empty() {
         changes.push(DriftChange::Began { root: unix(&event.cwd, &event.cwd).into_owned() });
     }
-    if let EventKind::Prompt { text, origin: PromptOrigin::Human, .. } = &event.kind
+    if let EventKind::Prompt { text, origin, .. } = &event.kind
+        && origin.sets_work()
         && event.agent.is_none()
         && without.has(Signal::Prompts)
     {

@@ -205,7 +205,7 @@ fn dedup<T, K: PartialEq>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
 /// Returns the text of an event that can set the goal. Only the human in the main thread counts.
 pub(crate) fn text(event: &Event) -> Option<&str> {
     match &event.kind {
-        EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if event.agent.is_none() => Some(text),
+        EventKind::Prompt { text, origin, .. } if origin.sets_work() && event.agent.is_none() => Some(text),
         EventKind::Goal(GoalWord::Set { text, .. }) => Some(text),
         _ => None,
     }
@@ -225,9 +225,14 @@ pub(crate) fn changes(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> 
         Fact::Unknown(_) | Fact::NotAsked => &[],
     };
     match &event.kind {
-        EventKind::Prompt { .. } => {
-            let said = text(event).zip(event.said());
-            said.map(|(text, said)| prompted(state, text, said, found)).unwrap_or_default()
+        EventKind::Prompt { origin, .. } => {
+            let Some((text, said)) = text(event).zip(event.said()) else { return Vec::new() };
+            let mut changes: Vec<Change> = named(state, text, said, found).into_iter().collect();
+            if *origin == PromptOrigin::Human {
+                changes.extend(lifted(state, said, is_leave(said)));
+                changes.extend(said.constraints.iter().cloned().map(Change::ConstraintAdded));
+            }
+            changes
         }
         EventKind::Goal(GoalWord::Set { text, scope }) => vec![goal_set(text, scope, found)],
         EventKind::Goal(GoalWord::Forbid(constraints)) => {
@@ -243,26 +248,23 @@ pub(crate) fn changes(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> 
     }
 }
 
-fn prompted(state: &State, text: &str, said: &Said, found: &[NamedPath]) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
+/// Returns the goal that a prompt sets, or adds paths to.
+fn named(state: &State, text: &str, said: &Said, found: &[NamedPath]) -> Option<Change> {
     let goal = state.goal.as_ref().filter(|goal| !goal.text.is_empty() || !goal.scope.is_empty());
     let is_new = |goal: &Goal| {
         let mut named = said.paths.iter().chain(found.iter().map(|found| &found.path));
         named.any(|path| !goal.scope.contains(path))
     };
     match goal {
-        None if is_task(text) => changes.push(goal_set(text, &said.paths, found)),
+        None if is_task(text) => Some(goal_set(text, &said.paths, found)),
         // Paths named later belong to the goal, too.
         Some(goal) if is_new(goal) => {
             let scope: Vec<String> = goal.scope.iter().chain(&said.paths).cloned().collect();
             let found: Vec<NamedPath> = goal.found.iter().chain(found).cloned().collect();
-            changes.push(goal_set(&goal.text, &scope, &found));
+            Some(goal_set(&goal.text, &scope, &found))
         }
-        _ => {}
+        _ => None,
     }
-    changes.extend(lifted(state, said, is_leave(said)));
-    changes.extend(said.constraints.iter().cloned().map(Change::ConstraintAdded));
-    changes
 }
 
 fn goal_set(text: &str, paths: &[String], found: &[NamedPath]) -> Change {

@@ -14,7 +14,7 @@ mod watch;
 
 use steadfast_model::{
     Action, Change, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, GitAlias, Mode, Needs,
-    PolicyName, Rules, State, TakingBack, ToolCall, Verdict,
+    PolicyName, PromptOrigin, Rules, State, TakingBack, ToolCall, Verdict,
 };
 use steadfast_shell::{Certainty, Op, Reading};
 use steadfast_text::truncate;
@@ -73,6 +73,7 @@ impl Policy for Constraint {
         let call = match &event.kind {
             EventKind::PreTool(call) => call,
             EventKind::PostTool(result) => return watch::end(state, &result.call, facts),
+            EventKind::Prompt { origin: PromptOrigin::Proxied, .. } => return Judgement::default(),
             EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
                 return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
             }

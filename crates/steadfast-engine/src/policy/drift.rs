@@ -10,8 +10,7 @@ use std::borrow::Cow;
 
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
-    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolUseId, Verbosity,
-    Verdict,
+    Needs, Neighbours, Outcome, PolicyName, Rules, Score, State, Step, StepKind, ToolUseId, Verbosity, Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -74,7 +73,7 @@ pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Wi
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
-        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => {
+        EventKind::Prompt { origin, .. } if origin.sets_work() && event.agent.is_none() => {
             on_prompt(state, event, without)
         }
         EventKind::ToolBatch { .. } => {

@@ -14,6 +14,7 @@ use crate::transcript::{
     CallEnd, CallInput, CallOutput, CallResult, Delegated, Ended, Item, Text, TextOr, Thread, TokenUsage,
     TranscriptCall, TranscriptRecord, Usage, Words,
 };
+pub(crate) use human::is_host_text;
 use human::{Speaker, Speech};
 use row::{Attachment, Block, BlockingError, Message, Row, Started};
 

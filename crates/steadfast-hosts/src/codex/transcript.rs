@@ -163,7 +163,7 @@ fn end(output: Option<&RawValue>) -> CallEnd<'_> {
 }
 
 /// Returns true for texts that the host writes in place of the human.
-fn is_host_text(words: &str) -> bool {
+pub(crate) fn is_host_text(words: &str) -> bool {
     const HOSTS: [&str; 6] = [
         "<environment_context>",
         "<user_instructions>",

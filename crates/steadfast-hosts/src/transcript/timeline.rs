@@ -153,7 +153,9 @@ fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry
 fn happening(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
     let text = |words: Words<'_>| words.text().into_owned();
     Some(match item {
-        Item::Prompt { text, origin: PromptOrigin::Human } => Happening::Human(text.into_owned()),
+        Item::Prompt { text, origin: PromptOrigin::Human | PromptOrigin::Proxied } => {
+            Happening::Human(text.into_owned())
+        }
         Item::Prompt { text, origin: PromptOrigin::Notification } => {
             Happening::Host(format!("tells the agent: {text}"))
         }

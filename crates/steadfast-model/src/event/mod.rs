@@ -273,6 +273,16 @@ pub enum PromptOrigin {
     Machine,
     /// The agent: it gave this text to a tool that sends it later, or to another session.
     Scheduled,
+    /// Whoever wrote the request that the proxy saw: the human, by all appearances, but a program of the agent could have
+    /// sent it. It says what the work is, and forbids, lifts and approves nothing.
+    Proxied,
+}
+
+impl PromptOrigin {
+    /// Returns true for a prompt that says what the work is.
+    pub fn sets_work(self) -> bool {
+        matches!(self, Self::Human | Self::Proxied)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,36 +6,39 @@ use super::Usd;
 use crate::Mode;
 use crate::label::{from_label, labels};
 
-labels! {
+/// Defines the choices of settings. Settings files spell each value by its label.
+macro_rules! choices {
+    ($($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $label:literal,)+ })+) => {$(
+        labels! {
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            $(#[$about])*
+            pub enum $name {
+                $($(#[$doc])* #[serde(rename = $label)] $variant = $label,)+
+            }
+        }
+    )+};
+}
+
+choices! {
     /// Steadfast's answer to a command that may write a protected file.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum Possible {
         #[default]
         Watch = "watch",
         Ask = "ask",
         Deny = "deny",
     }
-}
 
-labels! {
     /// The way an approval is signed.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum Profile {
         #[default]
         Default = "default",
         Hardened = "hardened",
     }
-}
 
-labels! {
     /// A reason that lets the agent stop.
     #[derive(PartialOrd, Ord)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum ExitOn {
         /// Every task is done. Without this value the agent must also promise completion.
         AllComplete = "all_complete",
@@ -47,13 +50,9 @@ labels! {
         /// still block the stop.
         NeedsUser = "needs_user",
     }
-}
 
-labels! {
     /// The source of the tasks.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "kebab-case")]
     pub enum TaskSource {
         /// Plans and added tasks in Steadfast.
         #[default]
@@ -65,50 +64,40 @@ labels! {
         /// The slices of `.tdd-progress.md`.
         TddProgress = "tdd-progress",
     }
-}
 
-impl TaskSource {
-    pub fn is_native(&self) -> bool {
-        *self == Self::Native
-    }
-}
-
-labels! {
     /// The actions that an agent may take without asking.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum Permissions {
         #[default]
         Edit = "edit",
         Free = "free",
     }
-}
 
-labels! {
     /// What the human reads in the host while a session works.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum Verbosity {
         Quiet = "quiet",
         #[default]
         Normal = "normal",
         Detailed = "detailed",
     }
-}
 
-labels! {
-    /// What the proxy may do with a call that a rule refuses.
+    /// What the proxy does with what the rules say about a call.
     #[derive(Default)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "snake_case")]
     pub enum ProxyMode {
-        /// Only records it.
+        /// Records it, and changes nothing.
         #[default]
         Observe = "observe",
-        /// Refuses it.
+        /// Adds corrections to the results of calls, and refuses nothing.
+        Advise = "advise",
+        /// Corrects and refuses. Each policy keeps its own mode below this one.
         Enforce = "enforce",
+    }
+}
+
+impl TaskSource {
+    pub fn is_native(&self) -> bool {
+        *self == Self::Native
     }
 }
 
@@ -118,6 +107,7 @@ impl From<ProxyMode> for Mode {
     fn from(mode: ProxyMode) -> Self {
         match mode {
             ProxyMode::Observe => Self::Observe,
+            ProxyMode::Advise => Self::Advise,
             ProxyMode::Enforce => Self::Enforce,
         }
     }

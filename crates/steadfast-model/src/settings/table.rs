@@ -244,8 +244,9 @@ settings! {
 
     /// The proxy between an agent and its model.
     ["proxy"] proxy: ProxyOptions, ProxySettings {
-        /// What the proxy does with a call that a rule refuses, if the host of the agent does not call its hooks. `observe`:
-        /// it records the call. `enforce`: it refuses the call, and the mode of each policy holds.
+        /// What the proxy does with what the rules say about a call, if the host of the agent does not call its hooks.
+        /// `observe`: it records it. `advise`: it adds corrections to the results of calls. `enforce`: it also refuses calls,
+        /// and the mode of each policy holds.
         mode: ProxyMode = ProxyMode::Observe, flag "--mode";
     }
 

@@ -311,7 +311,7 @@ impl CallJudge for Scripted {
     }
 }
 
-pub(super) fn proxy_to(url: &str, judge: Arc<Scripted>) -> RunningProxy {
+pub(super) fn proxy_to(url: &str, judge: Arc<impl CallJudge>) -> RunningProxy {
     let upstream = Upstream::new(url, &NetworkSettings::default()).unwrap();
     RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], judge).unwrap()
 }

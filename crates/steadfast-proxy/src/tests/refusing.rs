@@ -8,7 +8,7 @@ use super::double::{Double, DoubleAct, Scripted, WHY, event_stream, post, proxy_
 use crate::tests::client::{CALLS, FORMATS, answer, next_request, stored};
 use crate::wire::{REFUSED_TOOL, WireFormat};
 
-fn path(format: WireFormat) -> &'static str {
+pub(super) fn path(format: WireFormat) -> &'static str {
     match format {
         WireFormat::Messages => "/v1/messages?beta=true",
         WireFormat::Responses => "/v1/responses",
@@ -28,7 +28,7 @@ fn expected(format: WireFormat, refused: &[&str]) -> Value {
 }
 
 /// Answers with all calls and remembers the bodies of the requests.
-fn upstream(format: WireFormat) -> Double {
+pub(super) fn upstream(format: WireFormat) -> Double {
     let stream = event_stream(answer(format).as_bytes());
     Double::start(move |_| vec![DoubleAct::Send(stream.clone())])
 }

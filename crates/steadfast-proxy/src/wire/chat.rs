@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
+use super::results::Met;
 use super::{CallKey, CallStep, INPUT_LIMIT, RefusedCall, StreamRefuser};
 use steadfast_splice::json::{JsonMembers, JsonText, JsonUnits, Splices, quoted};
 use steadfast_splice::sse::SseRecord;
@@ -194,6 +195,20 @@ fn rename(call: JsonText<'_>, tool: &str, input: &str, splices: &mut Splices<'_>
     if let Some(part) = ["custom", "function"].into_iter().find_map(|key| call.get(key)) {
         splices.set(part, &function, "name", &quoted(tool));
         splices.set(part, &function, input_key(kind), &quoted(input));
+    }
+}
+
+/// Walks through the wanted calls of a conversation and their results.
+pub(super) fn walk<'a>(body: JsonText<'a>, wants: impl Fn(&str) -> bool, mut meet: impl FnMut(Met<'a>)) {
+    for message in body.get("messages").map(JsonText::elements).unwrap_or_default() {
+        let members = message.members();
+        for call in members.get("tool_calls").map(JsonText::elements).unwrap_or_default() {
+            let call = call.members();
+            let id = call.string("id").filter(|id| wants(id));
+            id.into_iter().for_each(|id| meet(Met::Call(id, whole_call(&call))));
+        }
+        let id = members.string("tool_call_id").filter(|id| members.is("role", "tool") && wants(id));
+        id.into_iter().for_each(|id| meet(Met::Result(id, message)));
     }
 }
 

@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
+use super::results::Met;
 use super::{CallKey, CallStep, INPUT_LIMIT, RefusedCall, StreamRefuser};
 use steadfast_splice::json::{JsonMembers, JsonText, JsonUnits, Splices, quoted};
 use steadfast_splice::sse::SseRecord;
@@ -173,6 +174,21 @@ pub(super) fn refuse_in_body(body: JsonText<'_>, refused: &[RefusedCall], splice
             let members = block.members();
             splices.set(block, &members, "name", &quoted(REFUSED_TOOL));
             splices.set(block, &members, "input", &refusal.wrapper());
+        }
+    }
+}
+
+/// Walks through the wanted calls of a conversation and their results.
+pub(super) fn walk<'a>(body: JsonText<'a>, wants: impl Fn(&str) -> bool, mut meet: impl FnMut(Met<'a>)) {
+    for message in body.get("messages").map(JsonText::elements).unwrap_or_default() {
+        for (_, block) in blocks(&message.members(), "content") {
+            let members = block.members();
+            let id = |key: &str| members.string(key).filter(|id| wants(id));
+            match members.string("type").as_deref() {
+                Some("tool_use") => id("id").into_iter().for_each(|id| meet(Met::Call(id, call(&members)))),
+                Some("tool_result") => id("tool_use_id").into_iter().for_each(|id| meet(Met::Result(id, block))),
+                _ => {}
+            }
         }
     }
 }

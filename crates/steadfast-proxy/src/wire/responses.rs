@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::answer::{AnswerError, ModelAnswer};
 use super::refusal::{CallKind, REFUSED_TOOL, Reasons, Refusal, WireCall};
+use super::results::Met;
 use super::{CallKey, CallStep, RefusedCall, StreamRefuser};
 use steadfast_splice::json::{JsonMembers, JsonText, Splices, quoted};
 use steadfast_splice::sse::SseRecord;
@@ -186,6 +187,19 @@ pub(super) fn refuse_in_body(body: JsonText<'_>, refused: &[RefusedCall], splice
     for (key, item) in items(&body.members()) {
         if let Some(refusal) = RefusedCall::find(refused, key) {
             refuse_item(item, refusal, false, splices);
+        }
+    }
+}
+
+/// Walks through the wanted calls of a conversation and their results.
+pub(super) fn walk<'a>(body: JsonText<'a>, wants: impl Fn(&str) -> bool, mut meet: impl FnMut(Met<'a>)) {
+    for item in body.get("input").map(JsonText::elements).unwrap_or_default() {
+        let members = item.members();
+        let Some(id) = members.string("call_id").filter(|id| wants(id)) else { continue };
+        if members.string("type").is_some_and(|kind| kind.ends_with("_call_output")) {
+            meet(Met::Result(id, item));
+        } else if let Some(call) = call(item) {
+            meet(Met::Call(id, call));
         }
     }
 }

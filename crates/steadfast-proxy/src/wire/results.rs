@@ -1,11 +1,13 @@
 //! The results of calls in a request.
 
-use steadfast_splice::json::JsonText;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::WireFormat;
+use bytes::Bytes;
 
-/// The most results that are read from the end of a conversation. A model makes a few calls at once.
-const RESULTS: usize = 256;
+use super::{WireCall, WireFormat, chat, messages, responses};
+use steadfast_splice::json::{JsonMembers, JsonText, Splices, quoted};
 
 /// The longest output that is kept.
 const OUTPUT_LIMIT: usize = 1 << 20;
@@ -15,67 +17,95 @@ const OUTPUT_LIMIT: usize = 1 << 20;
 pub struct WireResult {
     /// The id of the call.
     pub id: String,
+    /// The tool and the input of that call. Empty if the request does not have the call.
+    pub tool: String,
+    pub input: String,
     /// The host reports that the call failed. Not every format has this.
     pub is_error: bool,
     /// The output as JSON: a text or a list of parts. Empty if it is longer than the proxy keeps.
     pub output: String,
+    /// Where the result stands in the request.
+    place: Range<usize>,
 }
 
-impl WireResult {
-    fn of(item: JsonText<'_>, id: &str, output: &str) -> Option<Self> {
-        let members = item.members();
-        let id = members.string(id)?.into_owned();
-        let is_error = members.get("is_error").is_some_and(|value| value.text() == "true");
-        let output = members.get(output).map(JsonText::text).filter(|output| output.len() <= OUTPUT_LIMIT);
-        Some(Self { id, is_error, output: output.unwrap_or_default().to_owned() })
-    }
+/// What the walk through a conversation comes across.
+pub(super) enum Met<'a> {
+    Call(Cow<'a, str>, WireCall),
+    Result(Cow<'a, str>, JsonText<'a>),
 }
 
-/// Returns the results at the end of a conversation, the newest first.
-pub fn results(format: WireFormat, document: &[u8]) -> Vec<WireResult> {
+/// The member of a result that has the output.
+fn output_key(format: WireFormat) -> &'static str {
+    if format == WireFormat::Responses { "output" } else { "content" }
+}
+
+/// Returns the results of wanted calls, the oldest first.
+pub fn results(format: WireFormat, document: &[u8], wants: impl Fn(&str) -> bool) -> Vec<WireResult> {
     let Some(body) = JsonText::of(document) else { return Vec::new() };
-    let items = |key| body.get(key).map(JsonText::elements).unwrap_or_default().into_iter().rev().take(RESULTS);
+    let (mut calls, mut found) = (BTreeMap::new(), Vec::new());
+    let meet = |met: Met<'_>| match met {
+        Met::Call(id, call) => drop(calls.insert(id.into_owned(), call)),
+        Met::Result(id, item) => {
+            let members = item.members();
+            // Some models number their calls anew in each answer, so the newest call with this id counts.
+            let call = calls.get(&*id);
+            let output = members.get(output_key(format)).map(JsonText::text);
+            found.push(WireResult {
+                tool: call.map(|call| call.tool.clone()).unwrap_or_default(),
+                input: call.map(|call| call.input.clone()).unwrap_or_default(),
+                id: id.into_owned(),
+                is_error: members.get("is_error").is_some_and(|value| value.text() == "true"),
+                output: output.filter(|output| output.len() <= OUTPUT_LIMIT).unwrap_or_default().to_owned(),
+                place: item.range(document),
+            });
+        }
+    };
     match format {
-        WireFormat::Messages => items("messages")
-            .flat_map(|message| message.get("content").map(JsonText::elements).unwrap_or_default())
-            .filter(|block| block.members().is("type", "tool_result"))
-            .filter_map(|block| WireResult::of(block, "tool_use_id", "content"))
-            .take(RESULTS)
-            .collect(),
-        WireFormat::Responses => items("input")
-            .filter(|item| item.members().string("type").is_some_and(|kind| kind.ends_with("_call_output")))
-            .filter_map(|item| WireResult::of(item, "call_id", "output"))
-            .collect(),
-        WireFormat::Chat => items("messages")
-            .filter(|message| message.members().is("role", "tool"))
-            .filter_map(|message| WireResult::of(message, "tool_call_id", "content"))
-            .collect(),
+        WireFormat::Messages => messages::walk(body, wants, meet),
+        WireFormat::Responses => responses::walk(body, wants, meet),
+        WireFormat::Chat => chat::walk(body, wants, meet),
+    }
+    found
+}
+
+/// Returns the request with a text at the end of some results. `None`: nothing was added.
+pub(crate) fn correct<'a>(
+    format: WireFormat,
+    document: &[u8],
+    corrections: impl IntoIterator<Item = (&'a WireResult, &'a str)>,
+) -> Option<Bytes> {
+    let mut splices = Splices::new(document);
+    for (result, text) in corrections {
+        let Some(item) = document.get(result.place.clone()).and_then(JsonText::of) else { continue };
+        add(format, item, &item.members(), text, &mut splices);
+    }
+    (!splices.is_empty()).then(|| splices.apply())
+}
+
+/// Adds a text to the end of a result. A host sends the same output as a string, or as a list with one text where it
+/// marks the end of its cache, so both get the same words.
+fn add(format: WireFormat, item: JsonText<'_>, members: &JsonMembers<'_>, text: &str, splices: &mut Splices<'_>) {
+    let key = output_key(format);
+    let extend = |string: JsonText<'_>, splices: &mut Splices<'_>| {
+        let gap = if string.is("") { "" } else { "\n\n" };
+        splices.extend_string(string, &format!("{gap}{text}"));
+    };
+    match members.get(key) {
+        None => splices.set(item, members, key, &quoted(text)),
+        Some(output) if output.is_null() => splices.set(item, members, key, &quoted(text)),
+        Some(output) if output.is_string() => extend(output, splices),
+        Some(output) if output.is_array() => {
+            let last = output.elements().last().and_then(|last| last.get("text")).filter(|text| text.is_string());
+            let kind = if format == WireFormat::Responses { "input_text" } else { "text" };
+            match last {
+                Some(last) => extend(last, splices),
+                None => splices.push(output, &format!(r#"{{"type":"{kind}","text":{}}}"#, quoted(text))),
+            }
+        }
+        // A form that is not known stays as it is.
+        Some(_) => {}
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_are_read_from_each_format() {
-        let found = |format, body: &str| -> Vec<(String, bool, String)> {
-            let found = results(format, body.as_bytes());
-            found.into_iter().map(|WireResult { id, is_error, output }| (id, is_error, output)).collect()
-        };
-        let messages = r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use",
-            "id":"a"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"no","is_error":true},
-            {"type":"text","text":"x"}]}]}"#;
-        assert_eq!(found(WireFormat::Messages, messages), [("a".to_owned(), true, "\"no\"".to_owned())]);
-        let responses = r#"{"input":[{"type":"function_call","call_id":"a"},
-            {"type":"function_call_output","call_id":"a","output":"1"},
-            {"type":"custom_tool_call_output","call_id":"b","output":[2]}]}"#;
-        let expected = [("b".to_owned(), false, "[2]".to_owned()), ("a".to_owned(), false, "\"1\"".to_owned())];
-        assert_eq!(found(WireFormat::Responses, responses), expected);
-        let chat = r#"{"messages":[{"role":"tool","tool_call_id":"a","content":"1"}]}"#;
-        assert_eq!(found(WireFormat::Chat, chat), [("a".to_owned(), false, "\"1\"".to_owned())]);
-        for broken in ["", "[]", "{", r#"{"messages":1}"#] {
-            assert_eq!(found(WireFormat::Messages, broken), []);
-        }
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 //! lacks, and cuts a partial line.
 
 mod cache;
+mod corrections;
 mod journal;
 mod late;
 mod lock;
@@ -24,6 +25,7 @@ use crate::place::Place;
 use cache::Cache;
 use journal::Journal;
 
+pub use corrections::KeptCorrection;
 pub use journal::{Line, read_lines};
 pub use removal::{Keep, Removal, sweep_removed};
 

@@ -1,13 +1,13 @@
 //! Corrections for several calls of one model answer. The calls were made before any of them was answered. If the host
 //! reports that all of them have returned, the agent hears one correction, the strictest.
 
-use steadfast_model::{Batch, Drift as Memory, DriftChange, Event, Level, Verdict};
+use steadfast_model::{Batch, Drift as Memory, DriftChange, Event, Level, Verdict, Via};
 
 /// Gives a correction now, or keeps it until the other calls have returned. A subagent's calls are not part of the main
-/// thread's answer.
+/// thread's answer. The proxy puts each correction into the result of its call and reports no batches.
 pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String, line: Option<String>) -> Told {
     match &memory.batch {
-        _ if event.agent.is_some() => Told::now(text, line),
+        _ if event.agent.is_some() || event.via == Via::Proxy => Told::now(text, line),
         Batch::Unreported => Told::now(text, line),
         Batch::Waiting { level: graver, .. } if *graver > level => Told::default(),
         Batch::Reported | Batch::Waiting { .. } => {

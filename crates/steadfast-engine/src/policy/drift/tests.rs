@@ -1,4 +1,6 @@
-use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId, ToolCall, ToolResult};
+use steadfast_model::{
+    Action, Agent, AgentId, Host, Millis, PlanView, PromptOrigin, Ruling, SessionId, ToolCall, ToolResult,
+};
 
 use super::*;
 use crate::{PolicyDecision, decide, needs};

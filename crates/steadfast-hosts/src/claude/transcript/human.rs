@@ -76,7 +76,7 @@ impl<'a> Speech<'a> {
             // Built-in commands of the host begin with the command's name; skills and custom commands with its message.
             let asks = !start.starts_with("<command-name>");
             self.command = Some((name.trim().trim_start_matches('/').to_owned(), asks));
-        } else if !start.is_empty() && !HOST_TEXTS.iter().any(|tag| start.starts_with(tag)) {
+        } else if !is_host_text(start) {
             self.human.push(text);
         }
     }
@@ -113,6 +113,12 @@ impl<'a> Speech<'a> {
         .flatten()
         .filter(move |_| is_human)
     }
+}
+
+/// Returns true for a text that the host writes in place of the human, and for one without words.
+pub(crate) fn is_host_text(text: &str) -> bool {
+    let start = text.trim_start();
+    start.is_empty() || HOST_TEXTS.iter().any(|tag| start.starts_with(tag))
 }
 
 /// Returns true if a queued text was typed. The host also queues its own messages, as tags and objects.
