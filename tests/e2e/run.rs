@@ -2,6 +2,7 @@
 
 mod agents;
 mod looping;
+mod proxied;
 mod runner;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,11 @@ use crate::agents::Program;
 use crate::journal::{Journal, LET_GO, REFUSED};
 use agents::{Hands, cue};
 use looping::{a_request_comes_to_its_card, what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back};
+use proxied::{
+    a_budget_that_is_spent_behind_proxies_pauses_the_run_at_its_exact_cost,
+    agents_behind_proxies_complete_a_run_at_its_exact_cost,
+    an_interrupted_run_leaves_no_proxy_and_is_resumed_behind_proxies,
+};
 use runner::Workshop;
 
 on_every_host!(
@@ -24,6 +30,9 @@ on_every_host!(
     a_request_comes_to_its_card,
 );
 
+on!(agents_behind_proxies_complete_a_run_at_its_exact_cost: claude_2_1_325, codex_0_166_0);
+on!(a_budget_that_is_spent_behind_proxies_pauses_the_run_at_its_exact_cost: claude_2_1_325, codex_0_166_0);
+on!(an_interrupted_run_leaves_no_proxy_and_is_resumed_behind_proxies: claude_2_1_325, codex_0_166_0);
 on!(an_agent_that_did_nothing_closes_nothing: claude_2_1_325);
 on!(what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back: claude_2_1_325);
 

@@ -28,7 +28,7 @@ const FORBIDDEN: [(&str, &[&str]); 18] = [
     ("steadfast-proxy", &["clap", "log", "rusqlite", "regex", "aws-lc-rs", "h2", "openssl"]),
     ("steadfast-proxied", &["clap", "log", "regex", "aws-lc-rs", "h2", "openssl"]),
     ("steadfast-work", &["clap", "tokio", "tracing", "log"]),
-    ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
+    ("steadfast-runner", &["clap", "log", "regex", "aws-lc-rs", "h2", "openssl"]),
 ];
 
 /// Every crate of the product, and the product crates that it may use directly. An unlisted crate fails the check.
@@ -52,7 +52,10 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ),
     (
         "steadfast-runner",
-        &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
+        &[
+            "check", "engine", "hosts", "model", "observe", "plan", "proxied", "redact", "store", "system", "text",
+            "work",
+        ],
     ),
     ("steadfast-splice", &[]),
     // Knows HTTP and the formats of models, and no rules: the command gives it a judge.

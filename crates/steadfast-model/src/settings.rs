@@ -104,6 +104,7 @@ impl RunSettings {
             wall_ms: self.wall_time.value.limit(),
             unit_ms: self.unit_time.value.limit(),
             silence_ms: self.silence.value.limit(),
+            behind_proxy: self.proxy.value,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use steadfast_hook::HookEnvironment;
-use steadfast_hosts::launch::{BehindProxy, Launch};
+use steadfast_hosts::launch::{BehindError, BehindProxy, Launch};
 use steadfast_model::ProxyMode;
 use steadfast_proxy::{CallJudge, NetworkSettings, ProxyError, ProxyRoute, RunningProxy, Upstream, UpstreamError};
 use steadfast_text::hex;
@@ -18,6 +18,8 @@ pub enum ProxiedError {
     UnknownTools,
     #[error("cannot make a token: {0}")]
     Token(getrandom::Error),
+    #[error(transparent)]
+    Behind(#[from] BehindError),
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
     #[error(transparent)]
@@ -44,6 +46,11 @@ impl ProxiedAgent {
             (None, ProxyMode::Observe) => Arc::clone(meter) as _,
             (None, ProxyMode::Advise | ProxyMode::Enforce) => return Err(ProxiedError::UnknownTools),
         };
+        Self::judged_by(behind, judge)
+    }
+
+    /// Starts a proxy whose judge is given.
+    pub(crate) fn judged_by(behind: &BehindProxy, judge: Arc<dyn CallJudge>) -> Result<Self, ProxiedError> {
         let network = NetworkSettings {
             http_proxy: variable(behind, ["http_proxy", "HTTP_PROXY"]),
             https_proxy: variable(behind, ["https_proxy", "HTTPS_PROXY"]),

@@ -1,11 +1,18 @@
 //! Agents behind the proxy: [`ProxiedAgent`] starts a proxy for one of them, [`Meter`] counts what it uses, and
-//! [`ProxyPipeline`] sends its calls through the pipeline of the hooks. `corrections` has what the results of its calls carry.
+//! [`ProxyPipeline`] sends its calls through the pipeline of the hooks. `corrections` has what the results of its calls
+//! carry. [`RunProxies`] starts one for each agent of a run; they spend from one [`RunAccount`].
 
+mod account;
 mod agent;
 mod corrections;
 mod meter;
 mod pipeline;
+mod run;
+#[cfg(test)]
+mod tests;
 
+pub use account::RunAccount;
 pub use agent::{ProxiedAgent, ProxiedError, routes};
 pub use meter::Meter;
 pub use pipeline::ProxyPipeline;
+pub use run::{AgentWork, ProxiedRunAgent, RunProxies};

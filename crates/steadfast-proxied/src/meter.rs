@@ -1,12 +1,15 @@
 //! Counts what an agent used.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use steadfast_hosts::price::{Prices, Usage};
+use steadfast_model::Spent;
 use steadfast_proxy::wire::{ModelAnswer, WireCall};
 use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
 use steadfast_text::{and_more, cost, count, grouped};
+
+use crate::account::RunAccount;
 
 /// The most names of models without a price that are remembered. A name comes from the other side of the network.
 const UNPRICED: usize = 16;
@@ -15,9 +18,18 @@ const UNPRICED: usize = 16;
 #[derive(Debug)]
 pub struct Meter {
     prices: Prices,
-    /// In millionths of a dollar.
-    budget: Option<u64>,
+    limit: MeterLimit,
     used: Mutex<Used>,
+}
+
+/// What ends the agent.
+#[derive(Debug)]
+enum MeterLimit {
+    None,
+    /// In millionths of a dollar.
+    Session(u64),
+    /// The budget that it shares with the other agents of its run.
+    Run(Arc<RunAccount>),
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +48,29 @@ struct Used {
 
 impl Meter {
     pub fn new(prices: Prices, budget: Option<u64>) -> Self {
-        Self { prices, budget, used: Mutex::default() }
+        Self { prices, limit: budget.map_or(MeterLimit::None, MeterLimit::Session), used: Mutex::default() }
+    }
+
+    /// The meter of an agent that spends from the account of a run.
+    pub fn of_run(prices: Prices, account: Arc<RunAccount>) -> Self {
+        Self { prices, limit: MeterLimit::Run(account), used: Mutex::default() }
+    }
+
+    /// Returns what the agent used so far. The cost is unknown if one of its models has no known price.
+    pub fn spent(&self) -> Spent {
+        let used = self.used();
+        let Usage { input, cached, written, output } = used.tokens;
+        Spent {
+            micro_usd: used.unpriced.is_empty().then_some(used.micro_usd),
+            input_tokens: input + written,
+            cached_tokens: cached,
+            output_tokens: output,
+        }
+    }
+
+    /// Returns whether a request of the agent was refused because the budget was spent.
+    pub fn has_refused(&self) -> bool {
+        self.used().refused > 0
     }
 
     /// One line about the whole session.
@@ -75,19 +109,21 @@ impl Meter {
 
 impl CallJudge for Meter {
     fn is_spent(&self, _: &ModelExchange) -> Option<String> {
-        let budget = self.budget?;
         let mut used = self.used();
-        let why = match used.unpriced.keys().next() {
-            _ if used.micro_usd >= budget => {
-                let (spent, budget) = (cost(used.micro_usd), cost(budget));
+        let why = match (&self.limit, used.unpriced.keys().next()) {
+            (MeterLimit::None, _) => return None,
+            // A run counts a model without a known price in tokens.
+            (MeterLimit::Run(account), _) => account.is_spent()?,
+            (MeterLimit::Session(budget), _) if used.micro_usd >= *budget => {
+                let (spent, budget) = (cost(used.micro_usd), cost(*budget));
                 format!(
                     "The budget of this session is spent: {spent} of {budget}. `--budget` of `steadfast proxy` sets it."
                 )
             }
-            Some(model) => format!(
+            (MeterLimit::Session(_), Some(model)) => format!(
                 "The price of {model} is unknown, so the budget of this session cannot hold. Set `[run.prices.\"{model}\"]`."
             ),
-            None => return None,
+            (MeterLimit::Session(_), None) => return None,
         };
         used.refused += 1;
         Some(why)
@@ -127,7 +163,13 @@ impl CallJudge for Meter {
         used.tokens.written += usage.written;
         used.tokens.output += usage.output;
         match price {
-            Some(price) => used.micro_usd += price.micro_usd(usage),
+            Some(price) => {
+                let micro_usd = price.micro_usd(usage);
+                used.micro_usd += micro_usd;
+                if let MeterLimit::Run(account) = &self.limit {
+                    account.spend(micro_usd);
+                }
+            }
             None if used.unpriced.len() < UNPRICED || used.unpriced.contains_key(&answer.model) => {
                 *used.unpriced.entry(answer.model.clone()).or_default() += 1;
             }
@@ -180,5 +222,38 @@ mod tests {
         let meter = Meter::new(Prices::built_in(), Some(50_000));
         meter.saw_answer(&exchange(), &answer("home-made", usage));
         assert!(meter.is_spent(&exchange()).unwrap().starts_with("The price of home-made is unknown"));
+    }
+
+    #[test]
+    fn the_agents_of_a_run_spend_from_one_account() {
+        let account = Arc::new(RunAccount::default());
+        account.begin(Some(100_000), 30_000);
+        let agents = [(); 2].map(|()| Meter::of_run(Prices::built_in(), Arc::clone(&account)));
+        let usage = Some(WireUsage { input: 1_000, cached: 500, written: 0, output: 2_000 });
+        agents[0].saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        assert_eq!((agents[0].is_spent(&exchange()), agents[1].is_spent(&exchange())), (None, None));
+        agents[1].saw_answer(&exchange(), &answer("claude-opus-5-5", usage));
+        for agent in &agents {
+            assert!(!agent.has_refused());
+            let why = agent.is_spent(&exchange()).unwrap();
+            assert_eq!(
+                why,
+                "The budget of this run is spent: $0.12 of $0.10. `--budget` of `steadfast run`, or `run.budget_usd`, sets it."
+            );
+            assert!(agent.has_refused());
+            let spent =
+                Spent { micro_usd: Some(44_100), input_tokens: 1_000, cached_tokens: 500, output_tokens: 2_000 };
+            assert_eq!(agent.spent(), spent);
+        }
+    }
+
+    #[test]
+    fn a_model_without_a_known_price_does_not_end_a_run_and_its_cost_is_unknown() {
+        let account = Arc::new(RunAccount::default());
+        account.begin(Some(100_000), 0);
+        let agent = Meter::of_run(Prices::built_in(), Arc::clone(&account));
+        agent.saw_answer(&exchange(), &answer("home-made", Some(WireUsage { output: 5_000, ..WireUsage::default() })));
+        assert_eq!((agent.is_spent(&exchange()), account.left()), (None, Some(100_000)));
+        assert_eq!(agent.spent(), Spent { output_tokens: 5_000, ..Spent::default() });
     }
 }

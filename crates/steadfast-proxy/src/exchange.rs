@@ -78,11 +78,7 @@ async fn forward(
     let path = below.split('?').next().unwrap_or_default();
     let endpoint = Endpoint::of(path).filter(|_| parts.method == Method::POST);
     let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
-    if let Some((Endpoint { format, answers: true }, exchange)) = &seen
-        && let Some(why) = state.judge.is_spent(exchange)
-    {
-        return Err(Failure::Refused(RefusedRequest::Spent(*format, why)));
-    }
+    refuse_if_spent(state, seen.as_ref())?;
     let body = match &seen {
         Some((Endpoint { answers, .. }, exchange)) => {
             let body = whole_request(body).await?;
@@ -113,8 +109,20 @@ async fn forward(
     parts.headers.insert(header::HOST, host.map_err(|_| Failure::Refused(RefusedRequest::NoRoute))?);
     // A compressed answer cannot be read beside the stream.
     parts.headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    // Other answers may have ended while the request arrived.
+    refuse_if_spent(state, seen.as_ref())?;
     let response = route.upstream.send(Request::from_parts(parts, body)).await?;
     Ok(answer(state, seen, response).await)
+}
+
+fn refuse_if_spent(state: &ProxyState, seen: Option<&(Endpoint, ModelExchange)>) -> Result<(), Failure> {
+    match seen {
+        Some((Endpoint { format, answers: true }, exchange)) => match state.judge.is_spent(exchange) {
+            Some(why) => Err(Failure::Refused(RefusedRequest::Spent(*format, why))),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
 }
 
 /// Returns the request as the model knows it, without compression. `None`: it passes as it is.

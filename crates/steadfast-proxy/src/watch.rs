@@ -125,6 +125,10 @@ impl WatchedStream {
             match self.hold.next_step(|tool| self.watch.holds(tool)) {
                 Some(HoldStep::Forward(bytes)) => {
                     self.silence = None;
+                    // The client may send its next request as soon as it has the end of this answer.
+                    if self.hold.answer().is_counted() {
+                        self.report();
+                    }
                     return Poll::Ready(Some(Ok(Frame::data(bytes))));
                 }
                 Some(HoldStep::Seen(call)) => self.watch.judge.saw_call(&self.watch.exchange, &call),

@@ -63,6 +63,8 @@ pub enum Departed {
         status: String,
     },
     NotStarted(String),
+    /// Its proxy refused a request, because the budget of the run was spent.
+    OutOfBudget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,4 +76,11 @@ pub struct Departure {
     pub said: Option<String>,
     /// The end of its stderr.
     pub errors: String,
+}
+
+impl Departure {
+    pub(crate) fn not_started(why: String) -> Self {
+        let how = Departed::NotStarted(why);
+        Self { how, session: None, spent: Spent::default(), said: None, errors: String::new() }
+    }
 }

@@ -13,7 +13,7 @@ use steadfast_work::{Repository, TaskList};
 use crate::agent::end_left_behind;
 use crate::error::RunError;
 use crate::experts::ReviewBrief;
-use crate::launch::{launcher, prices};
+use crate::launch::Launcher;
 use crate::preflight::{self, Ready};
 use crate::run::{Audience, Begin, RunOutcome, Until, is_alive, run, this_process};
 use crate::worktrees::RunWorktrees;
@@ -77,8 +77,7 @@ pub fn go(
         ledger,
         worktrees: worktrees(repository, row, ready),
         tasks: Arc::clone(&tasks),
-        launcher: launcher(repository, settings, row.host, ready),
-        prices: prices(settings),
+        launcher: Launcher::of_run(repository, settings, row, ready)?,
         place: place.clone(),
         runner: this_process(),
         stop: Arc::clone(stop),

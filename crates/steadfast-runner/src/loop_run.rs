@@ -23,7 +23,7 @@ use steadfast_work::{Repository, WorkError, spec_file};
 
 use crate::error::RunError;
 use crate::experts::ReviewBrief;
-use crate::launch::{launcher, prices};
+use crate::launch::Launcher;
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
 use crate::review::{GateOutcome, ReviewSubject, Reviewer, review_brief};
@@ -155,9 +155,8 @@ impl LoopRun<'_> {
         Ok(Reviewer {
             repository: self.repository,
             settings: &self.how,
-            launcher: launcher(self.repository, &self.settings, row.host, &self.ready),
+            launcher: Launcher::of_run(self.repository, &self.settings, row, &self.ready)?,
             host: row.host,
-            prices: prices(&self.settings),
             review_brief: Self::review_brief(looped),
             plan: row.plan.clone(),
             stated: stated_checks(&self.ledger()?, looped)?,
@@ -238,13 +237,15 @@ pub fn go_on(
     stop: &Arc<AtomicBool>,
     console: &dyn Console,
 ) -> Result<Option<Passed>, RunError> {
-    let settings = repository.config.load().map_err(WorkError::from)?;
+    let mut settings = repository.config.load().map_err(WorkError::from)?;
     let run = looped.run.as_ref().map(|run| repository.ledger()?.run(run)).transpose()?;
     // A runner may also be alive while the loop is in review and its run is over.
     if let Some(runner) = run.as_ref().and_then(|run| run.runner).filter(|runner| is_alive(*runner)) {
         return Err(RunError::LoopUnderWay { id: looped.id, pid: Some(runner.pid) });
     }
     let host = host.or(run.as_ref().map(|run| run.host)).or(settings.run.host.value);
+    let before = run.as_ref().map_or(settings.run.limits(), |run| run.limits);
+    settings.run.proxy.value = limits(before).unwrap_or(before).behind_proxy;
     let base = looped.base.clone().unwrap_or_default();
     let ready = agent_and_folder(repository, &settings.run, host, &base)?;
     if let Some(row) = run.filter(|run| !run.state.is_over()) {

@@ -3,11 +3,16 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use steadfast_hosts::launch::BehindError;
 use steadfast_model::{Host, RunSettings};
 use steadfast_observe::{GitCommand, GitFailed};
+use steadfast_proxied::RunProxies;
+use steadfast_store::ConfigError;
 
+use crate::launch::{Launcher, Role, Start, prices};
 use crate::worktrees::{Submodule, WorktreeError, has_commit, has_content, submodules};
 use steadfast_work::disk::{self, LEAST_FREE, Room};
 use steadfast_work::{Cause, Environment, Repository};
@@ -42,6 +47,10 @@ pub enum NotReady {
     NotWritable { folder: PathBuf, source: io::Error },
     #[error("`{}` is nearly full: less than {} MiB are left", .0.display(), LEAST_FREE >> 20)]
     NearlyFull(PathBuf),
+    #[error(transparent)]
+    Behind(#[from] BehindError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
 }
 
 impl NotReady {
@@ -70,6 +79,10 @@ pub struct Ready {
     pub base: String,
     /// The folder for the worktrees of this repository's runs.
     pub worktrees: PathBuf,
+    /// `None`: agents call their model themselves.
+    pub proxies: Option<Arc<RunProxies>>,
+    /// Claude Code loses functions that it has with Anthropic's own address only.
+    pub leaves_first_party: bool,
 }
 
 pub fn preflight(
@@ -142,7 +155,32 @@ pub fn agent_and_folder(
     let worktrees = worktrees(repository, settings)?;
     writable(&worktrees)?;
     writable(&repository.place.state)?;
-    Ok(Ready { host, program, steadfast, base: base.to_owned(), worktrees })
+    let ready =
+        Ready { host, program, steadfast, base: base.to_owned(), worktrees, proxies: None, leaves_first_party: false };
+    if settings.proxy.value { behind_proxies(repository, settings, ready) } else { Ok(ready) }
+}
+
+/// Checks that an agent can run behind a proxy. The simulated agent calls no model, so it has none.
+fn behind_proxies(repository: &Repository, settings: &RunSettings, mut ready: Ready) -> Result<Ready, NotReady> {
+    if ready.host == Host::Sim {
+        return Ok(ready);
+    }
+    let Environment { homes, variable, hook, .. } = &repository.environment;
+    let proxies = RunProxies {
+        account: Arc::default(),
+        mode: repository.config.load()?.proxy.mode.value,
+        prices: prices(settings),
+        homes: homes.clone().ok_or(NotReady::NoHome)?,
+        variable: *variable,
+        hook: *hook,
+        login: OnceLock::new(),
+    };
+    // Every agent gets the arguments of this one.
+    let any = Start { prompt: "", share: None, spent: Path::new(""), role: Role::Worker };
+    let launch = Launcher::new(repository, settings, ready.host, &ready).launch(&any);
+    ready.leaves_first_party = proxies.behind(&launch, &repository.place.root)?.leaves_first_party();
+    ready.proxies = Some(Arc::new(proxies));
+    Ok(ready)
 }
 
 /// Returns the requested host, or else the installed one.

@@ -12,12 +12,11 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use steadfast_hosts::price::Prices;
 use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent, StatedCheck, Waiver};
 use steadfast_work::Repository;
 
 use crate::experts::{Panel, ReviewBrief};
-use crate::run::Launcher;
+use crate::launch::Launcher;
 
 use crate::error::RunError;
 
@@ -31,9 +30,8 @@ pub use subject::ReviewSubject;
 pub struct Reviewer<'a> {
     pub repository: &'a Repository,
     pub settings: &'a LoopSettings,
-    pub launcher: Box<Launcher>,
+    pub launcher: Launcher,
     pub host: Host,
-    pub prices: Prices,
     pub review_brief: ReviewBrief,
     pub plan: PlanId,
     /// The commands that the human's own words require to pass.
@@ -125,17 +123,7 @@ impl Reviewer<'_> {
         share: Option<u64>,
     ) -> Panel<'s> {
         let limit = self.settings.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
-        Panel {
-            launcher: &*self.launcher,
-            host: self.host,
-            prices: &self.prices,
-            directory,
-            mark: &self.mark,
-            folder,
-            name,
-            limit,
-            share,
-        }
+        Panel { launcher: &self.launcher, directory, mark: &self.mark, folder, name, limit, share }
     }
 
     /// Returns the folder for the output of experts.

@@ -19,7 +19,6 @@ use steadfast_model::TaskLines;
 
 pub use begin::{Begin, Until, run};
 pub use event::{Activity, Audience, RunEvent, Snapshot};
-pub use executor::{Launcher, Role, Start};
 pub use runner::{is_alive, this_process};
 
 /// The result of a run, or of one stretch of it.

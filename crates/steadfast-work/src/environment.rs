@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use steadfast_hook::HookEnvironment;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 use steadfast_text::Zone;
@@ -20,6 +21,10 @@ pub struct Environment {
     pub clock: fn() -> Millis,
     /// The time zone of the human.
     pub zone: fn() -> &'static Zone,
+    /// Reads a variable of this process, which programs that it starts inherit.
+    pub variable: fn(&str) -> Option<String>,
+    /// Returns what a hook would find around this process.
+    pub hook: fn() -> HookEnvironment,
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
     /// The folders in which the hosts keep the user's own things, such as skills.

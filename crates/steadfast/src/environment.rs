@@ -29,6 +29,8 @@ pub(crate) fn current() -> Environment {
     Environment {
         clock: now,
         zone: terminal::zone,
+        variable: text,
+        hook: of_hook,
         cwd: cwd(),
         home: home(),
         homes: homes(),

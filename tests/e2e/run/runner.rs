@@ -211,14 +211,28 @@ impl Workshop {
     }
 
     /// The command lines of those that were started with this scene's home.
-    fn processes(&self) -> Vec<String> {
+    pub(super) fn processes(&self) -> Vec<String> {
+        self.process_folders().into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Kills the agent whose command line holds this text, and nothing that it started. Returns that line.
+    pub(super) fn kill_an_agent(&self, text: &str) -> String {
+        let found = self.process_folders().into_iter().find(|(_, line)| line.contains(text));
+        let (folder, line) = found.unwrap_or_else(|| panic!("no process has {text}"));
+        let pid = folder.file_name().unwrap();
+        assert!(Command::new("kill").arg("-KILL").arg(pid).status().unwrap().success());
+        line
+    }
+
+    fn process_folders(&self) -> Vec<(PathBuf, String)> {
         let home = format!("HOME={}", self.scene.home().display());
         let read = |process: &PathBuf, name: &str| fs::read(process.join(name)).unwrap_or_default();
         let all = entries(PathBuf::from("/proc"));
-        let ours = all.iter().filter(|process| {
+        let ours = all.into_iter().filter(|process| {
             read(process, "environ").split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
         });
-        ours.map(|process| String::from_utf8_lossy(&read(process, "cmdline")).replace('\0', " ")).collect()
+        let line = |process: &PathBuf| String::from_utf8_lossy(&read(process, "cmdline")).replace('\0', " ");
+        ours.map(|process| (process.clone(), line(&process))).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use steadfast_model::Host;
 
@@ -54,6 +55,16 @@ pub enum CodexLogin {
 }
 
 impl CodexLogin {
+    /// Asks this Codex. Its credentials may be in a file or in the system's key ring.
+    pub fn ask(program: &OsStr) -> Self {
+        let mut status = steadfast_system::program(program);
+        let said = status.args(["login", "status"]).stdin(Stdio::null()).output();
+        said.map_or(Self::Unknown, |output| {
+            let said = [output.stdout, output.stderr].concat();
+            Self::of_status(&String::from_utf8_lossy(&said))
+        })
+    }
+
     /// Reads what `codex login status` prints.
     pub fn of_status(said: &str) -> Self {
         let says = |text: &str| said.lines().any(|line| line.trim_start().starts_with(text));

@@ -29,6 +29,13 @@ pub struct Run {
     pub runner: Option<Process>,
 }
 
+impl Run {
+    /// Returns whether its agents run behind proxies. The simulated agent calls no model.
+    pub fn is_behind_proxy(&self) -> bool {
+        self.limits.behind_proxy && self.host != Host::Sim
+    }
+}
+
 labels! {
     #[serde(rename_all = "snake_case")]
     pub enum RunState {
@@ -65,6 +72,8 @@ pub struct Limits {
     pub unit_ms: Option<u64>,
     /// Time an agent may print nothing.
     pub silence_ms: Option<u64>,
+    /// Every agent runs behind a proxy, which makes the cost limit exact.
+    pub behind_proxy: bool,
 }
 
 impl Limits {

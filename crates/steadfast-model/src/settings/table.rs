@@ -196,6 +196,9 @@ settings! {
         unit_time: Period = Period::seconds(3_600);
         /// The time that an agent may print nothing. `none` or `0s`: no limit.
         silence: Period = Period::seconds(600);
+        /// Starts every agent behind a proxy of its own. The cost is then exact, and the run exceeds its budget by the
+        /// answers under way at most.
+        proxy: bool = false, only UserOnly, flag "--proxy";
         /// The old name of `ui.notify`. It applies where `ui.notify` is empty.
         notify: String = String::new(), only UserOnly;
         /// The actions that agents may take without asking: `edit` files and run commands that the host allows, or

@@ -313,6 +313,68 @@ fn a_spent_budget_refuses_each_request_in_the_form_that_ends_its_host() {
     assert_eq!(post(&proxy, "/v1/messages/count_tokens", "", b"{}").status(), 200);
 }
 
+/// The ends of answers with usage, up to the event after which a client sends its next request.
+const ENDS: [(&str, &str, &str); 3] = [
+    (
+        "/v1/messages",
+        "data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1}}}\n\n\
+         data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n\
+         data: {\"type\":\"message_stop\"}\n\n",
+        "message_stop",
+    ),
+    (
+        "/v1/responses",
+        "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"usage\":{\"input_tokens\":1}}}\n\n",
+        "completed",
+    ),
+    (
+        "/v1/chat/completions",
+        "data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\"}]}\n\n\
+         data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\ndata: [DONE]\n\n",
+        "[DONE]",
+    ),
+];
+
+fn with_budget_of_one_answer(observes: bool) -> std::sync::Arc<Scripted> {
+    std::sync::Arc::new(Scripted { observes, budget: Some(1), ..Scripted::default() })
+}
+
+#[test]
+fn an_answer_is_counted_before_the_client_has_its_end() {
+    for (path, events, last) in ENDS {
+        for observes in [true, false] {
+            let upstream = Double::start(move |_| vec![send(HEAD), chunk(events), DoubleAct::Wait, send("0\r\n\r\n")]);
+            let proxy = proxy_to(&upstream.url(), with_budget_of_one_answer(observes));
+            let mut wire = posted(&proxy, path);
+            wire.read_to(last);
+            // The answer has not ended, as its connection goes.
+            assert!(matches!(post(&proxy, path, "", b"{}").status(), 429 | 400), "{path}");
+            assert_eq!(upstream.received().len(), 1);
+            upstream.go_on();
+            wire.read_to("0\r\n\r\n");
+        }
+    }
+}
+
+#[test]
+fn a_request_that_arrives_while_the_budget_is_spent_is_not_forwarded() {
+    let (path, events, _) = ENDS[0];
+    let upstream = Double::start(move |_| vec![DoubleAct::Wait, send(HEAD), chunk(events), send("0\r\n\r\n")]);
+    let proxy = proxy_to(&upstream.url(), with_budget_of_one_answer(true));
+    let mut first = posted(&proxy, path);
+    let mut second = RawWire::connect(proxy.address());
+    let whole = request("POST", proxy.address(), &format!("/{TOKEN}{path}"), "Expect: 100-continue\r\n", b"{}");
+    let (head, body) = whole.split_at(whole.len() - 2);
+    second.send(head).unwrap();
+    // The proxy waits for the body of a request that it would forward.
+    second.read_to("100 Continue\r\n\r\n");
+    upstream.go_on();
+    first.read_to("0\r\n\r\n");
+    second.send(body).unwrap();
+    assert_eq!(second.message(true).unwrap().status(), 429);
+    assert_eq!(upstream.received().len(), 1);
+}
+
 #[test]
 fn a_request_that_is_too_long_is_refused() {
     let upstream = Double::answering(ok("never"));

@@ -49,6 +49,11 @@ impl AnswerError {
 }
 
 impl ModelAnswer {
+    /// Returns whether the answer ended and said what it used. What may follow is the end of its stream.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.stop.is_some() && self.usage.is_some()
+    }
+
     pub(super) fn say(&mut self, text: JsonText<'_>) {
         add(&mut self.text, text);
     }

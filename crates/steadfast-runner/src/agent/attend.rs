@@ -8,7 +8,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use steadfast_check::process::pid;
 use steadfast_check::tail::OutputTail;
-use steadfast_model::Spent;
 
 use super::account::Account;
 use super::lines::Lines;
@@ -32,20 +31,17 @@ const KEPT: usize = 8 << 10;
 /// Runs the agent, and blocks until it and everything it started are gone. `stop` ends it.
 pub fn attend(assignment: &Assignment, stop: &AtomicBool, on_update: &mut dyn FnMut(AgentUpdate)) -> Departure {
     if !assignment.directory.is_dir() {
-        return not_started(format!("`{}` is not a folder", assignment.directory.display()));
+        return Departure::not_started(format!("`{}` is not a folder", assignment.directory.display()));
     }
     match Started::begin(assignment) {
         Ok(started) => {
             on_update(AgentUpdate::Running(started.process));
             Attended::of(assignment, started, on_update).finish(stop)
         }
-        Err(error) => not_started(format!("cannot start `{}`: {error}", assignment.launch.program.display())),
+        Err(error) => {
+            Departure::not_started(format!("cannot start `{}`: {error}", assignment.launch.program.display()))
+        }
     }
-}
-
-fn not_started(why: String) -> Departure {
-    let how = Departed::NotStarted(why);
-    Departure { how, session: None, spent: Spent::default(), said: None, errors: String::new() }
 }
 
 enum Cause {

@@ -5,19 +5,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
-use steadfast_model::{Host, Spent};
+use steadfast_model::Spent;
 
 use super::expert::Expert;
-use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
-use crate::run::{Launcher, Role, Start};
+use crate::agent::{AgentUpdate, Departed, Departure};
+use crate::launch::{Launcher, Post, Role, Start};
 
 /// The settings for asking experts.
 pub struct Panel<'a> {
     pub launcher: &'a Launcher,
-    pub host: Host,
-    pub prices: &'a Prices,
     /// A checkout of the subject, used by no other process.
     pub directory: &'a Path,
     /// The environment value that marks their processes.
@@ -98,18 +95,15 @@ impl Panel<'_> {
     ) -> Spoken {
         let file = |end: &str| self.folder.join(format!("{}.{}.{end}", self.name, who));
         let spent = file("spent");
-        let launch = (self.launcher)(&Start { prompt: brief, share, spent: &spent, role: Role::Expert });
-        let assignment = Assignment {
-            launch,
-            host: self.host,
-            prices: self.prices.clone(),
+        let start = Start { prompt: brief, share, spent: &spent, role: Role::Expert };
+        let post = Post {
             directory: self.directory.to_owned(),
             mark: self.mark.to_owned(),
             log: file("log"),
             silence: self.limit,
             limit: self.limit,
         };
-        let Departure { how, said, spent, .. } = attend(&assignment, stop, &mut |event| {
+        let Departure { how, said, spent, .. } = self.launcher.attend(&start, post, stop, &mut |event| {
             if let AgentUpdate::Event(AgentEvent::Spent(spent)) = event {
                 heard(spent);
             }

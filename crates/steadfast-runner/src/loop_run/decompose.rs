@@ -12,7 +12,7 @@ use steadfast_work::{TaskList, chain, spec_file};
 use super::LoopRun;
 use crate::error::RunError;
 use crate::experts::{Panel, spec_of};
-use crate::launch::{launcher, prices};
+use crate::launch::Launcher;
 use crate::lifecycle;
 
 /// The most attempts at a spec. Each gets the errors of the last one; after that, a human is needed.
@@ -69,13 +69,13 @@ impl LoopRun<'_> {
         let place = &self.repository.place;
         let folder = place.state.join("runs").join(self.id.as_str());
         fs::create_dir_all(&folder).map_err(|source| RunError::NotWritten { path: folder.clone(), source })?;
-        let host = self.ready.host;
-        let (launcher, prices) = (launcher(self.repository, &self.settings, host, &self.ready), prices(&self.settings));
+        let launcher = Launcher::new(self.repository, &self.settings, self.ready.host, &self.ready);
+        if let Some(account) = launcher.account() {
+            account.begin(self.limits.micro_usd, 0);
+        }
         let limit = self.how.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
         let panel = Panel {
-            launcher: &*launcher,
-            host,
-            prices: &prices,
+            launcher: &launcher,
             directory: &place.root,
             mark: self.id.as_str(),
             folder: &folder,

@@ -6,7 +6,7 @@ use steadfast_work::{Repository, WorkError};
 
 use super::{GateLook, GateOutcome, ReviewSubject, Reviewer, review_brief};
 use crate::error::RunError;
-use crate::launch::{launcher, prices};
+use crate::launch::Launcher;
 use crate::preflight;
 
 /// A review in a session: the changes in its checkout since the loop started.
@@ -51,9 +51,8 @@ impl<'a> SessionReview<'a> {
         Ok(Reviewer {
             repository: self.repository,
             settings: &self.how,
-            launcher: launcher(self.repository, &self.settings, ready.host, &ready),
+            launcher: Launcher::new(self.repository, &self.settings, ready.host, &ready),
             host: ready.host,
-            prices: prices(&self.settings),
             review_brief: review_brief(&self.looped.request, self.looped.shape.as_ref()),
             plan: self.plan.clone(),
             stated: self.stated.clone(),

@@ -7,7 +7,6 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_hosts::price::Prices;
 use steadfast_model::{PlanId, Process, Run, TaskId};
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
@@ -16,11 +15,12 @@ use steadfast_work::task_list::RunTasks;
 use super::RunOutcome;
 use super::dispatcher::Dispatcher;
 use super::event::Audience;
-use super::executor::{Launcher, RunContext};
+use super::executor::RunContext;
 use super::merger::Merger;
 use super::tracker::{Telling, TrackerUpdater};
 use crate::error::RunError;
 use crate::experts::ReviewBrief;
+use crate::launch::Launcher;
 use crate::worktrees::RunWorktrees;
 
 /// No limit: ten years.
@@ -34,8 +34,7 @@ pub struct Begin {
     pub ledger: Ledger,
     pub worktrees: RunWorktrees,
     pub tasks: Arc<RunTasks>,
-    pub launcher: Box<Launcher>,
-    pub prices: Prices,
+    pub launcher: Launcher,
     /// The repository that the run works in.
     pub place: Place,
     pub runner: Process,
@@ -67,8 +66,7 @@ impl fmt::Debug for Begin {
 
 /// Runs until every task is done or the run pauses.
 pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
-    let Begin { run, plan_title, ledger, worktrees, tasks, launcher, prices, place, runner, stop, panel_brief, until } =
-        begin;
+    let Begin { run, plan_title, ledger, worktrees, tasks, launcher, place, runner, stop, panel_brief, until } = begin;
     // The folder for logs of agents, and for marks of spent budgets.
     let folder = place.state.join("runs").join(run.id.as_str());
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
@@ -93,8 +91,6 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunE
         worktrees,
         tasks,
         launcher,
-        host: run.host,
-        prices,
         silence: run.limits.silence_ms.map_or(ENDLESS, Duration::from_millis),
         unit_time: run.limits.unit_ms.map_or(ENDLESS, Duration::from_millis),
         folder: folder.clone(),

@@ -46,8 +46,21 @@ impl Budget {
         let share = left / (free_places.max(1) as u64);
         // The last of it goes to one agent.
         let share = if share < LEAST_SHARE { left } else { share };
-        if share < LEAST_SHARE.min(limit) || share == 0 { Share::None } else { Share::MicroUsd(share) }
+        if is_worth(share, limit) { Share::MicroUsd(share) } else { Share::None }
     }
+
+    /// Returns the same if all agents spend from one account, which has `left`.
+    pub(crate) fn of_account(self, left: Option<u64>) -> Share {
+        match self.limit.zip(left) {
+            Some((limit, left)) if !is_worth(left, limit) => Share::None,
+            _ => Share::Unlimited,
+        }
+    }
+}
+
+/// Returns whether an agent can start with this much.
+fn is_worth(share: u64, limit: u64) -> bool {
+    share > 0 && share >= LEAST_SHARE.min(limit)
 }
 
 #[cfg(test)]
@@ -78,6 +91,14 @@ mod tests {
         assert_eq!(budget.share(9 * USD + 990_000, &[], 1), Share::None);
         assert_eq!(Budget { limit: Some(0) }.share(0, &[], 1), Share::None);
         assert_eq!(Budget { limit: None }.share(1_000 * USD, &[], 1), Share::Unlimited);
+    }
+
+    #[test]
+    fn agents_start_as_long_as_their_account_has_enough() {
+        let shares = |limit: u64, left| Budget { limit: Some(limit) }.of_account(Some(left));
+        assert_eq!([1, 0].map(|left| shares(20_000, left * 20_000)), [Share::Unlimited, Share::None]);
+        assert_eq!([LEAST_SHARE, LEAST_SHARE - 1].map(|left| shares(USD, left)), [Share::Unlimited, Share::None]);
+        assert_eq!(Budget { limit: None }.of_account(None), Share::Unlimited);
     }
 
     #[test]

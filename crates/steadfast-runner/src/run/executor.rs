@@ -8,40 +8,18 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
-use steadfast_model::{Host, RunId, RunUnit, Spent, TaskId};
+use steadfast_model::{RunId, RunUnit, Spent, TaskId};
 use steadfast_work::chain;
 use steadfast_work::task_list::{LoadedUnit, Rework, RunTasks, UnitTaskOutcome};
 
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
-use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
+use crate::agent::{AgentUpdate, Departed, Departure};
 use crate::error::RunError;
 use crate::experts::ReviewBrief;
+use crate::launch::{Launcher, Post, Role, Start};
 use crate::worktrees::RunWorktrees;
-
-/// Builds the launch command of an agent.
-pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
-
-/// The input of a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
-    pub prompt: &'a str,
-    /// Micro-dollars.
-    pub share: Option<u64>,
-    /// The hooks of this agent refuse its tools while this file exists.
-    pub spent: &'a Path,
-    pub role: Role,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Does the tasks of a unit.
-    Worker,
-    /// Reads the work and reports on it.
-    Expert,
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
@@ -60,9 +38,7 @@ pub(crate) struct RunContext {
     pub(crate) plan_title: String,
     pub(crate) worktrees: RunWorktrees,
     pub(crate) tasks: Arc<RunTasks>,
-    pub(crate) launcher: Box<Launcher>,
-    pub(crate) host: Host,
-    pub(crate) prices: Prices,
+    pub(crate) launcher: Launcher,
     pub(crate) silence: Duration,
     pub(crate) unit_time: Duration,
     /// The folder for logs and marks.
@@ -127,17 +103,14 @@ impl Dispatch<'_> {
         let mark = format!("{}/{}", self.context.run, self.unit);
         let share = job.share.map(|share| share.saturating_sub(taken.micro_usd.unwrap_or(0)));
         let start = Start { prompt: &prompt, share, spent: &job.spent, role: Role::Worker };
-        let assignment = Assignment {
-            launch: (self.context.launcher)(&start),
-            host: self.context.host,
-            prices: self.context.prices.clone(),
+        let post = Post {
             directory: folder.to_owned(),
             mark,
             log: job.log.clone(),
             silence: self.context.silence,
             limit: self.context.unit_time,
         };
-        attend(&assignment, self.stop, &mut |heard| {
+        self.context.launcher.attend(&start, post, self.stop, &mut |heard| {
             let heard = match heard {
                 AgentUpdate::Event(AgentEvent::Spent(spent)) => {
                     AgentUpdate::Event(AgentEvent::Spent(taken.plus(spent)))

@@ -44,9 +44,7 @@ impl Dispatch<'_> {
             .collect();
         let mut taken = none;
         let panel = Panel {
-            launcher: &*self.context.launcher,
-            host: self.context.host,
-            prices: &self.context.prices,
+            launcher: &self.context.launcher,
             directory: &directory,
             mark: &format!("{}/{}", self.context.run, self.unit),
             folder: &self.context.folder,

@@ -82,6 +82,9 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
         Some(Departed::Ended(AgentEnd::BudgetSpent)) => {
             return Next::Later { why: "its share of the budget is spent".to_owned(), until: now, before };
         }
+        Some(Departed::OutOfBudget) => {
+            return Next::Later { why: "the budget of the run is spent".to_owned(), until: now, before };
+        }
         Some(Departed::Stopped) => return Next::Stopped,
         _ if stopped => return Next::Stopped,
         _ => {}
@@ -159,6 +162,7 @@ pub(crate) fn ending(how: &Departed) -> Option<String> {
         Departed::Stopped => "the agent was stopped".to_owned(),
         Departed::Died { status } => format!("the agent died: {status}"),
         Departed::NotStarted(why) => format!("the agent was not started: {why}"),
+        Departed::OutOfBudget => "the budget of the run was spent".to_owned(),
     })
 }
 
@@ -262,6 +266,8 @@ mod tests {
     fn a_share_that_is_spent_is_no_failure_and_a_stop_is_a_stop() {
         let stopped = || Worked { departure: left(Departed::Stopped), ..Worked::default() };
         assert_eq!(next(0, stopped()), Next::Stopped);
+        let refused = Worked { departure: left(Departed::OutOfBudget), open: open(), ..Worked::default() };
+        assert!(matches!(next(2, refused), Next::Later { until: Millis(1_000), .. }));
         let over = Tried { over_budget: true, ..tried(2) };
         assert!(matches!(after_work(over, stopped(), Millis(5)), Next::Later { until: Millis(5), .. }));
     }

@@ -32,8 +32,8 @@ pub(super) struct Progress {
     /// Print the full report: evidence of each task, cost of each unit, remaining work.
     #[arg(long, conflicts_with_all = ["json", "follow"])]
     report: bool,
-    /// Print JSON with stable keys: `{run, plan, spec, host, branch, state, reason, alive, wave, waves, tasks: {done, all},
-    /// iterations, iterations_limit, cost_usd, budget_usd, tokens, units: [{id, title, tasks: [id], wave, status, attempts,
+    /// Print JSON with stable keys: `{run, plan, spec, host, branch, proxy, state, reason, alive, wave, waves, tasks: {done,
+    /// all}, iterations, iterations_limit, cost_usd, budget_usd, tokens, units: [{id, title, tasks: [id], wave, status, attempts,
     /// stuck, note, session, merged}]}`; state: running, paused, complete, stopped. Without a run, `{run: null}`.
     #[arg(long)]
     json: bool,
@@ -146,7 +146,7 @@ fn to_json(view: &RunView) -> Value {
         })
         .collect();
     json!({"run": run.id, "plan": run.plan, "spec": run.spec, "host": run.host, "branch": run.branch,
-        "state": run.state.as_str(), "reason": run.reason, "alive": run.runner.is_some_and(is_alive),
+        "proxy": run.is_behind_proxy(), "state": run.state.as_str(), "reason": run.reason, "alive": run.runner.is_some_and(is_alive),
         "wave": wave.or(waves), "waves": waves,
         "tasks": {"done": tasks.iter().filter(|task| task.status == Status::Done).count(), "all": tasks.len()},
         "iterations": sums.iterations, "iterations_limit": run.limits.iterations(),

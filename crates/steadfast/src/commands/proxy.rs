@@ -4,7 +4,6 @@ mod agent;
 
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::sync::Arc;
 
 use clap::Args;
@@ -87,16 +86,13 @@ impl Proxy {
             homes: &homes,
             folder: &environment::cwd(),
             variable: &environment::text,
-            codex_login: &codex_login,
+            codex_login: &CodexLogin::ask,
             upstream: self.upstream.as_deref(),
         };
         let behind = BehindProxy::of(program, args, &around)?;
         let proxied = ProxiedAgent::start(&behind, mode, meter, environment::of_hook)?;
-        if behind.leaves_first_party() && is_first_time() {
-            note!(
-                "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
-             server of your organization. `steadfast proxy` says this once."
-            );
+        if behind.leaves_first_party() {
+            note_first_party();
         }
         let code = agent::run(&proxied.launch)?;
         drop(proxied);
@@ -125,14 +121,14 @@ fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), 
     Ok(())
 }
 
-/// Asks Codex how it is logged in. Its credentials may be in a file or in the system's key ring.
-fn codex_login(program: &OsStr) -> CodexLogin {
-    let mut status = steadfast_system::program(program);
-    let said = status.args(["login", "status"]).stdin(Stdio::null()).output();
-    said.map_or(CodexLogin::Unknown, |output| {
-        let said = [output.stdout, output.stderr].concat();
-        CodexLogin::of_status(&String::from_utf8_lossy(&said))
-    })
+/// Says once what Claude Code does without its own address.
+pub(super) fn note_first_party() {
+    if is_first_time() {
+        note!(
+            "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
+             server of your organization. Steadfast says this once."
+        );
+    }
 }
 
 /// Returns whether this user has not heard it yet.

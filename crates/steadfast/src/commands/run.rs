@@ -22,6 +22,8 @@ use crate::here;
 use crate::limit::LimitFlags;
 use crate::output::{note, tell};
 use crate::report;
+
+use super::proxy;
 use console::Terminal;
 use display::Display;
 
@@ -66,17 +68,25 @@ pub(super) struct Flags {
     parallel: Option<u32>,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
+    /// Start every agent behind a proxy of its own: the cost is exact, and the cost limit holds to the answers under way.
+    /// [default: run.proxy, off]
+    #[arg(long, conflicts_with = "no_proxy")]
+    proxy: bool,
+    /// Start the agents without proxies, whatever `run.proxy` says.
+    #[arg(long)]
+    no_proxy: bool,
 }
 
 impl Flags {
     /// The changed limits, or `None` if no flag changes them.
     fn changed(&self, limits: Limits) -> Option<Limits> {
-        let are_given = self.parallel.is_some() || self.limits.are_given();
+        let are_given = self.parallel.is_some() || self.limits.are_given() || self.proxy || self.no_proxy;
         are_given.then(|| self.change(limits))
     }
 
     fn change(&self, mut limits: Limits) -> Limits {
         limits.parallel = self.parallel.unwrap_or(limits.parallel);
+        limits.behind_proxy = self.proxy || limits.behind_proxy && !self.no_proxy;
         self.limits.of_run(limits)
     }
 }
@@ -89,14 +99,16 @@ fn parse_host(text: &str) -> Result<Host, String> {
 impl Run {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let settings = repository.config.load()?;
+        let mut settings = repository.config.load()?;
+        let limits = self.flags.change(settings.run.limits());
+        settings.run.proxy.value = limits.behind_proxy;
         let words = self.what.as_deref().and_then(words);
         if let Some(what) = &self.what
             && (self.looped || settings.loops.enabled.value || words.is_some())
         {
             let wishes = Wishes {
                 host: self.flags.host,
-                limits: self.flags.change(settings.run.limits()),
+                limits,
                 fresh: self.fresh,
                 overridden: self.overridden.clone(),
                 from_head: self.from_head,
@@ -120,7 +132,7 @@ impl Run {
         let mut list = here::task_list("run")?;
         lifecycle::refuse_if_unfinished(&list)?;
         let (plan, warnings) = work.load(&mut list, &source)?;
-        let row = lifecycle::new_run(&list, &plan, source, &ready, self.flags.change(settings.limits()));
+        let row = lifecycle::new_run(&list, &plan, source, &ready, limits);
         list.ledger_mut().create_run(&row)?;
         warnings.iter().for_each(|warning| note!("{warning}"));
         drop(list);
@@ -140,7 +152,8 @@ pub(super) fn resume(repository: &Repository, row: RunRow, flags: &Flags) -> Res
     if let Some(error) = until_unblocked(repository, &row)? {
         return Err(error);
     }
-    let settings = repository.config.load()?.run;
+    let mut settings = repository.config.load()?.run;
+    settings.proxy.value = flags.change(row.limits).behind_proxy;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
     let row = lifecycle::take_over(repository, &row, host, flags.changed(row.limits))?;
@@ -199,6 +212,9 @@ fn in_terminal(
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
+    if ready.leaves_first_party {
+        proxy::note_first_party();
+    }
     let mut display = Display::new(&row, &repository.place, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use steadfast_hook::EventError;
 use steadfast_hosts::install::InstallError;
+use steadfast_hosts::launch::BehindError;
 use steadfast_hosts::transcript::ListingError;
 use steadfast_runner::RunError;
 use steadfast_runner::preflight::NotReady;
@@ -464,6 +465,12 @@ impl From<NotReady> for CommandError {
             E::NotWritable { .. } =>
                 ("free disk space there or fix its permissions, or set `run.worktrees` to another folder"),
             E::NearlyFull(_) => ("free disk space there: worktrees and the ledger need it"),
+            E::Behind(BehindError::UnknownLogin) =>
+                ("`codex login status` shows the login; `steadfast run --no-proxy` starts the agents without proxies"),
+            E::Behind(error) => {
+                CommandError::from(error).hint("`steadfast run --no-proxy` starts the agents without proxies")
+            },
+            E::Config(error) => { error.into() },
         })
     }
 }

@@ -55,6 +55,7 @@ impl From<ProxiedError> for CommandError {
             ProxiedError::UnknownTools =>
                 ("start it with `--mode observe`; `claude` and `codex` are known by their names"),
             ProxiedError::Token(_) => ("try again"),
+            ProxiedError::Behind(error) => { error.into() },
             ProxiedError::Upstream(error) => { error.into() },
             ProxiedError::Proxy(error) => { error.into() },
         })

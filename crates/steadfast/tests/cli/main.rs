@@ -50,6 +50,7 @@ mod release;
 mod replay;
 mod rewired;
 mod run;
+mod run_proxy;
 mod run_resumed;
 mod run_states;
 mod run_trouble;

@@ -33,6 +33,9 @@ impl Dispatcher {
         if let Some(tokens) = limits.tokens.filter(|tokens| sums.tokens >= *tokens) {
             return Err(format!("{} of {tokens} tokens are used", sums.tokens));
         }
+        if let Some(account) = self.context.launcher.account() {
+            return Ok(Budget { limit: limits.micro_usd }.of_account(account.left()));
+        }
         let running: Vec<Reserved> = self.agents_of_budget().map(Live::reserved).collect();
         // In a loop, experts review waves meanwhile, and take a share like an agent.
         let experts = usize::from(self.until == Until::Gate);

@@ -50,7 +50,16 @@ impl Display {
             Until::Wave => "it pauses after each wave that changed something",
             Until::Unit => "it runs one unit at a time, and pauses after each that changed something",
         };
-        note!("run {} of {} with {name}, on branch {}; {pauses}; Ctrl-C pauses it", run.id, run.spec, run.branch);
+        let behind = if run.is_behind_proxy() { ", each agent behind a proxy" } else { "" };
+        note!(
+            "run {} of {} with {name}{behind}, on branch {}; {pauses}; Ctrl-C pauses it",
+            run.id,
+            run.spec,
+            run.branch
+        );
+        if run.limits.behind_proxy && !run.is_behind_proxy() {
+            note!("note: the simulated agent calls no model, so it has no proxy");
+        }
         Self {
             place: place.clone(),
             run: run.id.clone(),
