@@ -1,5 +1,7 @@
 //! The proxy between a real host and a model that compares what comes back with what it produced.
 
+mod strict;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

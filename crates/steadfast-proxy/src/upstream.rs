@@ -114,7 +114,10 @@ impl Upstream {
 
     /// Returns the address on the wire for a path and query below the base address.
     pub(crate) fn uri(&self, below: &str) -> Option<Uri> {
-        let path: PathAndQuery = format!("{}{below}", self.path).parse().ok()?;
+        let path = format!("{}{below}", self.path);
+        // A client that asks for a base address without a path asks for `/`.
+        let root = if path.starts_with('/') { "" } else { "/" };
+        let path: PathAndQuery = format!("{root}{path}").parse().ok()?;
         let mut parts = http::uri::Parts::default();
         if self.proxy.is_some() && self.tls.is_none() {
             parts.scheme = Some(Scheme::HTTP);

@@ -93,6 +93,18 @@ fn company_proxy(target: Option<SocketAddr>) -> (SocketAddr, Arc<Mutex<Vec<Strin
 }
 
 #[test]
+fn a_base_address_without_a_path_is_asked_for_its_root() {
+    let path = |url: &str, below: &str| {
+        let uri = Upstream::new(url, &NetworkSettings::default()).unwrap().uri(below).unwrap();
+        uri.path_and_query().unwrap().to_string()
+    };
+    assert_eq!(path("http://127.0.0.1:1", ""), "/");
+    assert_eq!(path("http://127.0.0.1:1", "?a=b"), "/?a=b");
+    assert_eq!(path("http://127.0.0.1:1", "/v1"), "/v1");
+    assert_eq!(path("http://127.0.0.1:1/gateway", ""), "/gateway");
+}
+
+#[test]
 fn an_upstream_with_a_certificate_of_an_extra_authority_is_reached() {
     let upstream = TlsDouble::start();
     let proxy = proxy(&format!("https://{}", upstream.address), &upstream.network());
