@@ -7,6 +7,7 @@ use steadfast_hook::HookEnvironment;
 use steadfast_hosts::launch::{BehindError, BehindProxy, Launch};
 use steadfast_model::ProxyMode;
 use steadfast_proxy::{CallJudge, NetworkSettings, ProxyError, ProxyRoute, RunningProxy, Upstream, UpstreamError};
+use steadfast_store::Place;
 use steadfast_text::hex;
 
 use crate::meter::Meter;
@@ -41,6 +42,10 @@ impl ProxiedAgent {
         meter: &Arc<Meter>,
         around: impl Fn() -> HookEnvironment + Send + Sync + 'static,
     ) -> Result<Self, ProxiedError> {
+        let HookEnvironment { cwd, user_state, .. } = around();
+        if let Some(place) = Place::find(&cwd, user_state.as_deref()) {
+            meter.report_unseen_in(&place);
+        }
         let judge: Arc<dyn CallJudge> = match (behind.host(), mode) {
             (Some(host), mode) => ProxyPipeline::start(Arc::clone(meter), host, mode.into(), Box::new(around)),
             (None, ProxyMode::Observe) => Arc::clone(meter) as _,

@@ -1,12 +1,14 @@
 //! Counts what an agent used.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use steadfast_hosts::price::{Prices, Usage};
 use steadfast_model::Spent;
 use steadfast_proxy::wire::{ModelAnswer, WireCall};
 use steadfast_proxy::{CallJudge, CallRuling, ModelExchange};
+use steadfast_store::{Place, UnseenFile};
 use steadfast_text::{and_more, cost, count, grouped};
 
 use crate::account::RunAccount;
@@ -14,12 +16,17 @@ use crate::account::RunAccount;
 /// The most names of models without a price that are remembered. A name comes from the other side of the network.
 const UNPRICED: usize = 16;
 
+/// The most paths of requests that were not read. A path comes from the agent.
+const UNSEEN: usize = 16;
+
 /// Sees every answer, and refuses nothing.
 #[derive(Debug)]
 pub struct Meter {
     prices: Prices,
     limit: MeterLimit,
     used: Mutex<Used>,
+    /// Where `status` finds the requests that were not read.
+    unseen: OnceLock<UnseenFile>,
 }
 
 /// What ends the agent.
@@ -44,16 +51,23 @@ struct Used {
     without_usage: u64,
     /// Requests that did not go to the model, because the budget was spent.
     refused: u64,
+    /// Requests in formats that the proxy does not read, by their paths.
+    unseen: BTreeMap<String, u64>,
 }
 
 impl Meter {
     pub fn new(prices: Prices, budget: Option<u64>) -> Self {
-        Self { prices, limit: budget.map_or(MeterLimit::None, MeterLimit::Session), used: Mutex::default() }
+        Self {
+            prices,
+            limit: budget.map_or(MeterLimit::None, MeterLimit::Session),
+            used: Mutex::default(),
+            unseen: OnceLock::new(),
+        }
     }
 
     /// The meter of an agent that spends from the account of a run.
     pub fn of_run(prices: Prices, account: Arc<RunAccount>) -> Self {
-        Self { prices, limit: MeterLimit::Run(account), used: Mutex::default() }
+        Self { prices, limit: MeterLimit::Run(account), used: Mutex::default(), unseen: OnceLock::new() }
     }
 
     /// Returns what the agent used so far. The cost is unknown if one of its models has no known price.
@@ -76,8 +90,14 @@ impl Meter {
     /// One line about the whole session.
     pub fn summary(&self) -> String {
         let used = self.used();
+        let unseen = if used.unseen.is_empty() {
+            String::new()
+        } else {
+            let requests = count(used.unseen.values().sum::<u64>(), "request");
+            format!("; not read, in an unknown format: {requests} to {}", and_more(used.unseen.keys(), 3))
+        };
         if used.answers == 0 {
-            return "warning: no answer of a model came through the proxy, so nothing was seen".to_owned();
+            return format!("warning: no answer of a model came through the proxy, so nothing was seen{unseen}");
         }
         let Usage { input, cached, written, output } = used.tokens;
         let mut line = format!(
@@ -99,7 +119,13 @@ impl Meter {
         if used.refused > 0 {
             line.push_str(&format!("; {} refused for the budget", count(used.refused, "request")));
         }
-        line
+        line + &unseen
+    }
+
+    /// Tells `status` in this repository about requests that were not read.
+    pub(crate) fn report_unseen_in(&self, place: &Place) {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        self.unseen.get_or_init(|| UnseenFile::of(place, COUNT.fetch_add(1, Ordering::Relaxed)));
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -147,6 +173,17 @@ impl CallJudge for Meter {
 
     fn saw_call(&self, _: &ModelExchange, _: &WireCall) {
         self.used().calls += 1;
+    }
+
+    fn passed_unseen(&self, path: &str) {
+        let mut used = self.used();
+        if used.unseen.len() < UNSEEN || used.unseen.contains_key(path) {
+            *used.unseen.entry(path.to_owned()).or_default() += 1;
+        }
+        if let Some(file) = self.unseen.get() {
+            // The summary at the end has them, too.
+            let _ = file.write(used.unseen.clone());
+        }
     }
 
     fn saw_answer(&self, _: &ModelExchange, answer: &ModelAnswer) {

@@ -358,6 +358,10 @@ impl CallJudge for ProxyPipeline {
         }
     }
 
+    fn passed_unseen(&self, path: &str) {
+        self.meter.passed_unseen(path);
+    }
+
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer) {
         self.meter.saw_answer(exchange, answer);
     }

@@ -77,6 +77,10 @@ async fn forward(
     let (mut parts, body) = request.into_parts();
     let path = below.split('?').next().unwrap_or_default();
     let endpoint = Endpoint::of(path).filter(|_| parts.method == Method::POST);
+    if endpoint.is_none() && parts.method == Method::POST {
+        let (judge, path) = (Arc::clone(&state.judge), path.to_owned());
+        drop(spawn_blocking(move || judge.passed_unseen(&path)));
+    }
     let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
     refuse_if_spent(state, seen.as_ref())?;
     let body = match &seen {

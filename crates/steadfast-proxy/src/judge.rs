@@ -82,6 +82,9 @@ pub trait CallJudge: Send + Sync + fmt::Debug + 'static {
         vec![None; results.len()]
     }
 
+    /// Hears of a request in a format that the proxy does not read, by its path. It runs on a thread of its own.
+    fn passed_unseen(&self, _: &str) {}
+
     /// Sees an answer at its end. It must be quick.
     fn saw_answer(&self, exchange: &ModelExchange, answer: &ModelAnswer);
 }

@@ -28,6 +28,7 @@ mod project_yaml;
 mod scheduled;
 mod seal;
 mod session;
+mod unseen;
 mod wiring;
 
 pub use approval::{
@@ -55,4 +56,5 @@ pub use seal::{
     sealed, take_kept, tree_breaks, unseal,
 };
 pub use session::{Glance, Keep, KeptCorrection, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
+pub use unseen::{UnseenFile, UnseenRequests, unseen_requests};
 pub use wiring::{FileStamp, WatchedFile, WatchedWay, WiringTable, keep_wiring, read_wiring};

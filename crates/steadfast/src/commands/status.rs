@@ -12,7 +12,7 @@ use steadfast_runner::lifecycle;
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
-use steadfast_store::{Draft, SessionFiles, kept_aside};
+use steadfast_store::{Draft, SessionFiles, kept_aside, unseen_requests};
 use steadfast_text::{HANG, ago, and_more, count, fit, one_line, wrap};
 use steadfast_work::history::{cut, short_length};
 use steadfast_work::liveness::{Liveness, note_killed_owner};
@@ -34,7 +34,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:
-    /// {id, stage, standing, next, session, waits}, approval, gate, draft, kept: [path], done_by,
+    /// {id, stage, standing, next, session, waits}, approval, gate, draft, kept: [path],
+    /// unseen: [{pid, requests: {path: number}}], done_by,
     /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host, unit,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, forged, tags: [tag],
     /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
@@ -107,6 +108,7 @@ impl Status {
         let looped = Loops::as_they_are(list.repository())?.view()?;
         needs.extend(looped.as_ref().and_then(loop_needed));
         let kept = kept_aside(place);
+        let unseen = unseen_requests(place);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
             tell!(
@@ -120,7 +122,9 @@ impl Status {
                     "approval": position.approval,
                     "gate": if position.is_locked() { "locked" } else { "open" },
                     "draft": position.draft.as_ref().map(Draft::line),
-                    "kept": kept, "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
+                    "kept": kept, "unseen": unseen.iter().map(|proxy| json!({"pid": proxy.pid,
+                        "requests": proxy.paths.iter().cloned().collect::<BTreeMap<_, _>>()})).collect::<Vec<_>>(),
+                    "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
                     "needs_human": needs, "sessions": sessions})
             )?;
             return Ok(());
@@ -158,6 +162,15 @@ impl Status {
             tell!(
                 "Steadfast restored a file while the plan gate was closed; the changed version is in {}",
                 newest.display()
+            )?;
+            used += 2;
+        }
+        for proxy in &unseen {
+            let requests = count(proxy.paths.iter().map(|(_, count)| count).sum::<u64>(), "request");
+            let paths = and_more(proxy.paths.iter().map(|(path, _)| path), 3);
+            tell!(
+                "the proxy with process {} did not read {requests}, which have an unknown format: {HANG}{paths}",
+                proxy.pid
             )?;
             used += 2;
         }

@@ -155,7 +155,7 @@ fn only_a_known_agent_can_be_enforced() {
     let enforced = ["proxy", "--upstream", "http://127.0.0.1:9", "--", "true"];
     assert_eq!(sandbox.fails(&enforced), (code, said));
     sandbox.ok(&["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "observe", "--", "true"]);
-    assert_eq!(sandbox.fails(&["proxy", "--mode", "advise", "--", "true"]).0, 64);
+    assert_eq!(sandbox.fails(&["proxy", "--mode", "guess", "--", "true"]).0, 64);
 }
 
 #[test]
@@ -191,4 +191,40 @@ fn without_an_agent_it_serves_until_it_is_ended() {
     assert_eq!(output.status.code(), Some(0));
     let written = String::from_utf8(output.stderr).unwrap();
     assert!(written.starts_with("warning: no answer of a model"), "{written}");
+}
+
+#[test]
+fn status_names_the_requests_that_a_running_proxy_did_not_read() {
+    let sandbox = Sandbox::new();
+    let script = "echo \"$ANTHROPIC_BASE_URL\" > url; mv url started; while test ! -e go; do sleep 0.01; done";
+    let mut command = proxied(&sandbox, script);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ready(&sandbox);
+    let url = fs::read_to_string(sandbox.root().join("started")).unwrap();
+    let (host, token) = url.trim().strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let ask = |method: &str, path: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("{method} /{token}{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        stream.write_all(format!("{head}content-length: 2\r\n\r\n{{}}").as_bytes()).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    };
+    ask("GET", "/v1/models");
+    assert!(!sandbox.ok(&["status"]).contains("did not read"));
+    ask("POST", "/v1beta/models/g:streamGenerateContent?alt=sse");
+    ask("POST", "/v1beta/models/g:streamGenerateContent");
+    ask("POST", "/v1/messages");
+    let line = "did not read 2 requests, which have an unknown format: /v1beta/models/g:streamGenerateContent\n";
+    wait_for("the second request", || {
+        let said = sandbox.ok(&["status"]);
+        if said.contains(line) { Ok(()) } else { Err(said) }
+    });
+    let status: serde_json::Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    assert_eq!(status["unseen"][0]["pid"], child.id());
+    assert_eq!(status["unseen"][0]["requests"]["/v1beta/models/g:streamGenerateContent"], 2);
+    fs::write(sandbox.root().join("go"), "").unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    let expected = "warning: no answer of a model came through the proxy, so nothing was seen; not read, in an unknown \
+                    format: 2 requests to /v1beta/models/g:streamGenerateContent\n";
+    assert_eq!(said, expected);
+    assert!(!sandbox.ok(&["status"]).contains("did not read"), "its proxy has ended");
 }
