@@ -25,6 +25,8 @@ on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166
 on!(without_hooks_a_stray_write_is_corrected_in_its_result_in_every_request: claude_2_1_325, claude_2_1_197, codex_0_166_0);
 on!(corrections_are_repeated_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_a_second_prompt_says_what_the_work_is_now: claude_2_1_325, codex_0_166_0);
+on!(without_hooks_a_subagent_gets_only_its_own_corrections: claude_2_1_325, codex_0_166_0);
+on!(without_hooks_a_compaction_sees_the_corrections_and_is_no_prompt: claude_2_1_325, codex_0_166_0);
 on!(with_hooks_each_correction_is_given_once: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_an_agent_that_ignores_every_correction_is_halted: claude_2_1_325, codex_0_166_0);
 on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
@@ -551,4 +553,65 @@ fn without_hooks_a_second_prompt_says_what_the_work_is_now(program: &Program) {
     requests.iter().for_each(has_both_corrections);
     let prompts = recorded(&run, &scene).into_iter().filter(|(via, kind, _)| via == "proxy" && kind == "prompt");
     assert_eq!(prompts.count(), 2);
+}
+
+fn without_hooks_a_subagent_gets_only_its_own_corrections(program: &Program) {
+    let scene = at_work(program, "");
+    let scenario = Scenario::new("delegates")
+        .prompt("Fix src/auth/token.txt.")
+        .shell("echo 2 > src/auth/token.txt")
+        .shell("mkdir -p web && echo 1 > web/menu.txt")
+        .agent("general-purpose", "look elsewhere")
+        .subagent([
+            Turn::doing([Action::shell("ls")]),
+            Turn::doing([Action::shell("mkdir -p lib && echo 1 > lib/x.txt")]),
+            Turn::saying("nothing there"),
+        ])
+        // A subagent of Codex runs beside the main thread.
+        .shell("sleep 2; cat src/auth/token.txt")
+        .say("Done.");
+    let session = scene.session(scenario).started_by(["proxy", "--mode", "advise", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let main = main_requests(&run);
+    is_one_conversation(&main);
+    let of_subagent: Vec<Request> =
+        run.requests.iter().filter(|request| request.track == Track::Subagent).cloned().collect();
+    assert_eq!(of_subagent.len(), 3);
+    is_one_conversation(&of_subagent);
+    let folders = |request: &Request| -> Vec<bool> {
+        let said = corrections(request);
+        ["web/menu.txt", "lib/x.txt"].map(|path| said.iter().any(|(_, text)| text.contains(path))).to_vec()
+    };
+    assert_eq!(folders(main.last().unwrap()), [true, false]);
+    assert_eq!(folders(&of_subagent[2]), [false, true], "{:?}", corrections(&of_subagent[2]));
+    assert_eq!(corrections(&of_subagent[1]), []);
+}
+
+fn without_hooks_a_compaction_sees_the_corrections_and_is_no_prompt(program: &Program) {
+    let scene = at_work(program, "");
+    let scenario = Scenario::new("compacts")
+        .prompt("Fix src/auth/token.txt.")
+        .shell("echo 2 > src/auth/token.txt")
+        .shell("mkdir -p web && echo 1 > web/menu.txt")
+        .shell("mkdir -p ops && echo 1 > ops/list.txt")
+        .turn(Turn::doing([Action::shell("ls"), Action::Compact {}]))
+        .say("Done.");
+    let session = scene.session(scenario).started_by(["proxy", "--mode", "advise", "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let prompts = recorded(&run, &scene).into_iter().filter(|(via, kind, _)| via == "proxy" && kind == "prompt");
+    assert_eq!(prompts.count(), 1);
+    // All requests with the whole conversation, among them the compaction's.
+    let whole: Vec<&Request> =
+        run.requests.iter().filter(|request| request.body.to_string().contains("ops/list.txt")).collect();
+    let whole: Vec<&Request> = whole.into_iter().filter(|request| outputs(request).len() >= 3).collect();
+    assert!(whole.len() >= 2, "{}", whole.len());
+    let side = whole.iter().filter(|request| request.track != Track::Main).count();
+    assert!(
+        side >= 1,
+        "the compaction is among them: {:?}",
+        whole.iter().map(|request| (&request.path, request.track)).collect::<Vec<_>>()
+    );
+    whole.into_iter().for_each(has_both_corrections);
 }

@@ -23,7 +23,7 @@ mod wire;
 
 pub use claude::{ClaudeVersion, KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
-pub use proxied::{ProxiedCall, proxied_prompt};
+pub use proxied::{ProxiedCall, ProxiedPrompt};
 pub use shape::{HandedOver, handed_over};
 pub use skill::is_skill_installed;
 pub use wire::{WireContext, WireError, decode, encode, transcript_path};

@@ -9,38 +9,62 @@ use crate::claude::{origin, transcript as claude};
 use crate::codex::transcript::{self as codex, patch, shell};
 use crate::wire::{WireContext, WireError, decode};
 
-/// Beginnings of texts with which Claude Code asks the model for something of its own.
-const CLAUDE_ASKS: [&str; 4] = [
+/// Beginnings of texts that Claude Code itself writes for the model.
+const BY_CLAUDE: [&str; 5] = [
+    "(no content)",
     "CRITICAL: Respond with TEXT ONLY",
     "[SUGGESTION MODE",
     "Stop hook feedback",
     "Your task is to create a detailed summary",
 ];
 
-/// Returns the prompt of the human among the texts of a request. `turn`: the host's own description of the turn.
-pub fn proxied_prompt(host: Host, turn: Option<&str>, texts: &[String]) -> Option<String> {
-    let is_humans = |text: &&String| match host {
-        Host::Codex => !codex::is_host_text(text),
-        Host::Claude | Host::Sim => {
-            let start = text.trim_start();
-            let is_asked = CLAUDE_ASKS.iter().any(|asks| start.starts_with(asks));
-            !is_asked && !claude::is_host_text(text) && origin(text, None) == PromptOrigin::Human
+/// The beginning of Codex's summary after a compaction.
+const BY_CODEX: &str = "Another language model started to solve this problem";
+
+/// A prompt of the human at the end of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxiedPrompt {
+    pub text: String,
+    /// The turn that it begins, where the host names it.
+    pub turn: Option<String>,
+}
+
+impl ProxiedPrompt {
+    /// Finds the prompt among the texts of a request. `turn`: the host's own description of the turn.
+    pub fn of(host: Host, turn: Option<&str>, texts: &[String]) -> Option<Self> {
+        let turn: CodexTurn = turn.and_then(|turn| serde_json::from_str(turn).ok()).unwrap_or_default();
+        if turn.request_kind.is_some_and(|kind| kind != "turn") {
+            return None;
         }
-    };
-    let turn: Option<CodexTurn> = turn.and_then(|turn| serde_json::from_str(turn).ok());
-    if turn.is_some_and(|turn| turn.request_kind.as_deref().is_some_and(|kind| kind != "turn")) {
-        return None;
+        let mut texts = texts.iter().map(String::as_str);
+        let text = match host {
+            // After a compaction, Codex repeats the earlier prompts before this one.
+            Host::Codex => {
+                let is_humans = |text: &&str| !codex::is_host_text(text) && !text.trim_start().starts_with(BY_CODEX);
+                texts.rfind(is_humans).map(str::to_owned)
+            }
+            Host::Claude | Host::Sim => {
+                let texts: Vec<&str> = texts.filter(|text| is_by_human(text)).collect();
+                (!texts.is_empty()).then(|| texts.join("\n"))
+            }
+        };
+        Some(Self { text: text?, turn: turn.turn_id })
     }
-    let texts: Vec<&str> = texts.iter().filter(is_humans).map(String::as_str).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn is_by_human(text: &str) -> bool {
+    let start = text.trim_start();
+    let is_by_host = claude::is_host_text(start) || BY_CLAUDE.iter().any(|by_host| start.starts_with(by_host));
+    !is_by_host && origin(start, None) == PromptOrigin::Human
 }
 
 /// Codex's description of a turn.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct CodexTurn {
     /// `turn` for the agent's work; a compaction has another kind.
-    #[serde(default)]
     request_kind: Option<String>,
+    turn_id: Option<String>,
 }
 
 /// A call of a tool, in the words of the model.
@@ -169,22 +193,27 @@ mod tests {
     #[test]
     fn the_prompt_is_what_the_host_did_not_add() {
         let found = |host, turn, texts: &[&str]| {
-            proxied_prompt(host, turn, &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            ProxiedPrompt::of(host, turn, &texts).map(|prompt| (prompt.text, prompt.turn))
         };
-        let said = Some("Fix it.\nPlease.".to_owned());
-        assert_eq!(found(Host::Claude, None, &["<system-reminder>\nx", "Fix it.", "", "Please."]), said);
+        let both = Some(("Fix it.\nPlease.".to_owned(), None));
+        assert_eq!(found(Host::Claude, None, &["<system-reminder>\nx", "Fix it.", "", "Please."]), both);
         for text in [
             "<task-notification>x",
             "<local-command-stdout>x",
+            "(no content)",
             "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
             "This session is being continued from a previous conversation that ran out of context.",
         ] {
             assert_eq!(found(Host::Claude, None, &[text]), None, "{text}");
         }
-        let texts = ["<environment_context>\n", "Fix it.", "Please."];
+        let summary = "Another language model started to solve this problem and produced a summary";
+        let texts = ["<environment_context>\n", "An earlier prompt.", "Fix it.", summary];
         for turn in [None, Some(r#"{"request_kind":"turn"}"#), Some("{}"), Some("no JSON")] {
-            assert_eq!(found(Host::Codex, turn, &texts), said, "{turn:?}");
+            assert_eq!(found(Host::Codex, turn, &texts), Some(("Fix it.".to_owned(), None)), "{turn:?}");
         }
+        let turn = Some(r#"{"request_kind":"turn","turn_id":"t1"}"#);
+        assert_eq!(found(Host::Codex, turn, &texts), Some(("Fix it.".to_owned(), Some("t1".to_owned()))));
         assert_eq!(found(Host::Codex, Some(r#"{"request_kind":"compaction"}"#), &texts), None);
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use steadfast_hook::{HookEnvironment, ProxiedSession};
-use steadfast_hosts::{ProxiedCall, WireContext, proxied_prompt};
+use steadfast_hosts::{ProxiedCall, ProxiedPrompt, WireContext};
 use steadfast_model::{
     Answer, Event, EventKind, Host, Millis, Mode, PromptOrigin, Ruling, SessionId, StartSource, Via, fnv,
 };
@@ -56,7 +56,8 @@ struct Session {
 struct PromptWatch {
     /// The last request for the agent's work.
     last: Option<Millis>,
-    /// The hash of the last prompt. A request that failed comes again.
+    /// The hash of the last prompt, or of its turn. A request that failed comes again, and so does the prompt after a
+    /// compaction.
     prompt: Option<u64>,
 }
 
@@ -216,8 +217,12 @@ impl ProxyPipeline {
         let (before, text) = {
             let mut watch = lock(prompts);
             let before = watch.last.replace(around.now);
-            let Some(text) = proxied_prompt(self.host, exchange.turn.as_deref(), &prompt.texts) else { return };
-            let hash = fnv([text.as_bytes(), &prompt.length.to_le_bytes()]);
+            let found = ProxiedPrompt::of(self.host, exchange.turn.as_deref(), &prompt.texts);
+            let Some(ProxiedPrompt { text, turn }) = found else { return };
+            let hash = match &turn {
+                Some(turn) => fnv([turn.as_bytes()]),
+                None => fnv([text.as_bytes(), &prompt.length.to_le_bytes()]),
+            };
             if watch.prompt.replace(hash) == Some(hash) {
                 return;
             }
