@@ -175,6 +175,7 @@ mod tests {
             wall_ms: Some(8 * 3_600_000),
             unit_ms: Some(3_600_000),
             silence_ms: None,
+            behind_proxy: false,
         };
         assert_eq!(settings.run.limits(), limits);
         let lines: Vec<_> = settings.lines().into_iter().filter(|(_, _, source)| *source == Source::Project).collect();
