@@ -1,6 +1,7 @@
 //! The proxy between a real host and a model that compares what comes back with what it produced.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -21,6 +22,7 @@ on!(without_hooks_the_proxy_enforces_the_rules: claude_2_1_325, claude_2_1_197, 
 on!(without_hooks_an_observing_proxy_records_what_it_would_refuse: claude_2_1_325, codex_0_166_0);
 on!(with_hooks_the_proxy_leaves_the_judging_to_them: claude_2_1_325, codex_0_166_0);
 on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
+on!(a_recording_has_no_credential_and_is_replayed: claude_2_1_325, codex_0_166_0);
 on!(refused_calls_are_put_back_after_a_resume_behind_another_proxy: claude_2_1_325, codex_0_166_0);
 
 const TOKEN: &str = "0123456789abcdef";
@@ -396,4 +398,65 @@ fn a_spent_budget_ends_the_agent_with_one_refusal(program: &Program) {
     let shown = run.printed.iter().any(|line| line.to_string().contains("The budget of this session is spent"));
     assert!(shown, "{:?}", run.printed);
     assert!(!scene.root().join("second.txt").exists());
+}
+
+/// The token in the address of the proxy, as the agent that read its own command line told the model.
+fn token_of(requests: &[Request]) -> String {
+    let texts = requests.iter().map(Request::text);
+    let tokens = texts.flat_map(|text| {
+        let parts: Vec<String> = text.split("http://127.0.0.1:").skip(1).map(str::to_owned).collect();
+        parts.into_iter().filter_map(|part| {
+            let (_, path) = part.split_once('/')?;
+            let token: String = path.chars().take_while(char::is_ascii_hexdigit).collect();
+            (token.len() == 32).then_some(token)
+        })
+    });
+    tokens.into_iter().next().expect("the agent did not read its command line")
+}
+
+fn a_recording_has_no_credential_and_is_replayed(program: &Program) {
+    let scene = Scene::bare(program);
+    scene.init(&[]);
+    fs::write(scene.state().join("steadfast.toml"), "[drift]\nconstraints = [\"don't touch forbidden.txt\"]\n")
+        .unwrap();
+    let file = scene.dir().join("recording.jsonl");
+    // The model learns all that the agent knows.
+    let tell = "tr '\\0' '\\n' < /proc/$PPID/environ | grep KEY; tr '\\0' ' ' < /proc/$PPID/cmdline";
+    let work = Scenario::new("recorded")
+        .prompt(PROMPT)
+        .turn(Turn::saying("I write it.").calling([Action::write("forbidden.txt", "mine\n")]))
+        .shell(tell)
+        .say("Done.");
+    let session = scene.session(work).started_by(["proxy", "--record", file.to_str().unwrap(), "--"]);
+    let run = without_hooks(program, session).run();
+    assert!(run.status.success(), "{}", run.errors);
+    let requests = main_requests(&run);
+    let token = token_of(&requests);
+    assert!(requests.iter().any(|request| request.text().contains("dummy-key")), "the agent did not read its key");
+    let recording = fs::read_to_string(&file).unwrap();
+    for secret in ["dummy-key", &token] {
+        assert!(!recording.contains(secret), "{secret} is in the recording");
+    }
+    let said =
+        run.errors.lines().find(|line| line.starts_with("recorded ")).unwrap_or_else(|| panic!("{}", run.errors));
+    let exchanges = recording.lines().count() - 1;
+    assert!(exchanges >= requests.len() && said.starts_with(&format!("recorded {exchanges} exchanges in ")), "{said}");
+    // A recording stays private, and a second one does not replace it.
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let steadfast = scene.bin().join("steadfast");
+    let again = scene.command(&steadfast, &["proxy", "--record", file.to_str().unwrap(), "--", "true"]);
+    assert_eq!(again.status.code(), Some(1), "{}", String::from_utf8_lossy(&again.stderr));
+    assert_eq!(fs::read_to_string(&file).unwrap(), recording);
+
+    let replayed = scene.command(&steadfast, &["replay", file.to_str().unwrap()]);
+    let (said, errors) = (String::from_utf8_lossy(&replayed.stdout), String::from_utf8_lossy(&replayed.stderr));
+    assert!(replayed.status.success(), "{errors}");
+    let refused: Vec<&str> = said.lines().filter(|line| line.contains("constraint (enforce)  deny")).collect();
+    assert!(refused.len() == 1 && refused[0].contains("forbidden.txt"), "{said}{errors}");
+    assert!(errors.contains("2 actions, "), "{errors}");
+    let rows = scene.command(&steadfast, &["replay", "--json", file.to_str().unwrap()]);
+    let rows = String::from_utf8(rows.stdout).unwrap();
+    let verdicts: Vec<Value> =
+        rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["deny", "pass"], "{rows}");
 }

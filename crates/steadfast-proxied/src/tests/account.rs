@@ -1,19 +1,18 @@
-//! The account of a run between real proxies, their clients and a service. All speak HTTP by hand.
+//! The agents of a run and their account.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::launch::Launch;
 use steadfast_hosts::price::Prices;
 use steadfast_model::ProxyMode;
-use steadfast_testkit::PATIENCE;
 
+use super::{Service, Wire};
 use crate::{AgentWork, ProxiedRunAgent, RunAccount, RunProxies};
 
 const AGENTS: usize = 4;
@@ -33,93 +32,6 @@ fn events(path: &str) -> String {
         "data: {\"type\":\"response.completed\",\"response\":{\"model\":\"gpt-5\",\"status\":\"completed\",\
          \"usage\":{\"input_tokens\":0,\"output_tokens\":2000}}}\n\n"
             .to_owned()
-    }
-}
-
-/// A service that counts its requests. The first ones wait for each other.
-struct Service {
-    address: SocketAddr,
-    requests: Arc<AtomicU64>,
-}
-
-impl Service {
-    fn start(together: usize) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (requests, barrier) = (Arc::new(AtomicU64::new(0)), Arc::new(Barrier::new(together)));
-        let counted = Arc::clone(&requests);
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (requests, barrier) = (Arc::clone(&counted), Arc::clone(&barrier));
-                thread::spawn(move || {
-                    let mut wire = Wire::of(stream.unwrap());
-                    while let Some(path) = wire.request() {
-                        if requests.fetch_add(1, SeqCst) < together as u64 {
-                            barrier.wait();
-                        }
-                        let events = events(&path);
-                        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
-                        wire.send(&format!("{head}\r\n\r\n{:x}\r\n{events}\r\n0\r\n\r\n", events.len()));
-                    }
-                });
-            }
-        });
-        Self { address, requests }
-    }
-}
-
-struct Wire(BufReader<TcpStream>);
-
-impl Wire {
-    fn of(stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Self(BufReader::new(stream))
-    }
-
-    fn send(&mut self, text: &str) {
-        self.0.get_mut().write_all(text.as_bytes()).unwrap();
-    }
-
-    /// Reads a head as its lines in lower case. Empty: the connection ended.
-    fn head(&mut self) -> Vec<String> {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            if self.0.read_line(&mut line).unwrap_or_default() == 0 || line == "\r\n" {
-                return lines;
-            }
-            lines.push(line.trim_end().to_lowercase());
-        }
-    }
-
-    fn length(head: &[String]) -> Option<usize> {
-        head.iter().find_map(|line| line.strip_prefix("content-length: ")).map(|length| length.parse().unwrap())
-    }
-
-    /// Reads a request, and returns its path.
-    fn request(&mut self) -> Option<String> {
-        let head = self.head();
-        let path = head.first()?.split(' ').nth(1)?.to_owned();
-        self.0.read_exact(&mut vec![0; Self::length(&head).unwrap_or_default()]).unwrap();
-        Some(path)
-    }
-
-    /// Reads an answer: its head and its body, with the sizes of its chunks in it.
-    fn answer(&mut self) -> (Vec<String>, String) {
-        let head = self.head();
-        let mut body = String::new();
-        if let Some(length) = Self::length(&head) {
-            let mut bytes = vec![0; length];
-            self.0.read_exact(&mut bytes).unwrap();
-            body = String::from_utf8(bytes).unwrap();
-        } else {
-            while !body.ends_with("\r\n0\r\n\r\n") {
-                let read = self.0.read_line(&mut body);
-                assert!(read.is_ok_and(|read| read > 0), "the answer broke: {head:?} {body:?}");
-            }
-        }
-        (head, body)
     }
 }
 
@@ -178,7 +90,7 @@ fn twenty_streams_exceed_a_budget_by_their_answers_under_way_at_most() {
     let limit = 57 * ANSWER + 1;
     // An earlier stretch of the run spent some of it.
     account.begin(Some(limit), 7 * ANSWER);
-    let service = Service::start(STREAMS);
+    let service = Service::start(STREAMS, events);
     let proxies = proxies(&account);
     let agents: Vec<_> =
         (0..AGENTS).map(|number| (number % 2 == 0, agent(&proxies, service.address, number % 2 == 0))).collect();
@@ -222,7 +134,7 @@ fn answers_under_way_are_finished_and_nothing_follows_them() {
     let account = Arc::new(RunAccount::default());
     account.begin(Some(3 * ANSWER), 0);
     // No answer begins before all twenty requests have been forwarded.
-    let service = Service::start(STREAMS);
+    let service = Service::start(STREAMS, events);
     let (claude, url) = agent(&proxies(&account), service.address, true);
     thread::scope(|scope| {
         for _ in 0..STREAMS {
@@ -239,7 +151,7 @@ fn answers_under_way_are_finished_and_nothing_follows_them() {
 #[test]
 fn a_proxied_agent_keeps_its_command_line_and_its_variables() {
     let account = Arc::new(RunAccount::default());
-    let service = Service::start(1);
+    let service = Service::start(1, events);
     let (claude, url) = agent(&proxies(&account), service.address, true);
     let words: Vec<&str> = claude.launch.args.iter().map(|word| word.to_str().unwrap()).collect();
     assert_eq!(words, ["--settings", &format!(r#"{{"env":{{"ANTHROPIC_BASE_URL":"{url}"}},"hooks":{{}}}}"#)]);
