@@ -22,7 +22,7 @@ fn writes(hands: Hands, name: &str, task: &str) -> Scenario {
 }
 
 /// The service saw no request that did not come through a proxy, which asks for answers without compression.
-fn assert_every_request_came_through_a_proxy(workshop: &Workshop) {
+pub(super) fn assert_every_request_came_through_a_proxy(workshop: &Workshop) {
     let asked: Vec<Request> = workshop.model.requests().into_iter().filter(|one| one.method == "POST").collect();
     assert!(!asked.is_empty());
     for request in asked {
