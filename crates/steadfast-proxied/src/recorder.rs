@@ -124,9 +124,9 @@ impl ExchangeSink for ExchangeRecorder {
         if self.waiting.fetch_add(bytes, Ordering::Relaxed) > WAITING_LIMIT {
             self.waiting.fetch_sub(bytes, Ordering::Relaxed);
             self.left_out.fetch_add(1, Ordering::Relaxed);
-        } else if let Some(copies) = &*lock(&self.copies) {
+        } else if lock(&self.copies).as_ref().is_none_or(|copies| copies.send(copy).is_err()) {
             // After an error there is no receiver.
-            drop(copies.send(copy));
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 }

@@ -34,7 +34,8 @@ impl Service {
                             barrier.wait();
                         }
                         let events = answers(&path);
-                        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
+                        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nset-cookie: sid=a-new-cookie\r\n\
+                                    anthropic-ratelimit-tokens-reset: 2026-11-20T00:00:00Z\r\ntransfer-encoding: chunked";
                         wire.send(&format!("{head}\r\n\r\n{:x}\r\n{events}\r\n0\r\n\r\n", events.len()));
                     }
                 });

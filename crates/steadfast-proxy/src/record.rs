@@ -189,18 +189,20 @@ impl Drop for Copying {
     }
 }
 
+fn is_kept(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    let is_limit = ["anthropic-ratelimit-", "x-ratelimit-"].iter().any(|start| name.starts_with(start));
+    is_limit || KEPT.contains(&name)
+}
+
 fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
-    let is_kept = |name: &HeaderName| {
-        let name = name.as_str();
-        let is_limit = ["anthropic-ratelimit-", "x-ratelimit-"].iter().any(|start| name.starts_with(start));
-        is_limit || KEPT.contains(&name)
-    };
     let found = headers.iter().filter(|(name, _)| is_kept(name));
     found.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
 }
 
 fn secrets(headers: &HeaderMap) -> Vec<String> {
-    let is_secret = |name: &HeaderName| SECRET.iter().any(|part| name.as_str().contains(part));
+    // `anthropic-ratelimit-tokens-limit` is none.
+    let is_secret = |name: &HeaderName| !is_kept(name) && SECRET.iter().any(|part| name.as_str().contains(part));
     let found = headers.iter().filter(|(name, _)| is_secret(name));
     let parts = found.filter_map(|(_, value)| value.to_str().ok()).flat_map(|value| value.split([' ', ';', ',', '=']));
     parts.filter(|part| part.len() >= SECRET_LENGTH).map(str::to_owned).collect()

@@ -65,7 +65,7 @@ impl Recorded {
     fn end(&mut self) -> (String, Vec<Value>) {
         self.proxy = None;
         let said = self.recorder.finish();
-        let text = fs::read_to_string(self.file()).unwrap();
+        let text = fs::read_to_string(self.file()).unwrap_or_default();
         (said, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 }
@@ -106,7 +106,7 @@ fn a_recording_has_the_exchange_and_no_credential() {
     let (said, lines) = recorded.end();
     assert!(said.starts_with("recorded 2 exchanges in ") && said.ends_with(" kB)"), "{said}");
     let text = fs::read_to_string(recorded.file()).unwrap();
-    for secret in [KEY, &recorded.token, &token(), "Hunter22x", "in-the-query", "of-another-form"] {
+    for secret in [KEY, &recorded.token, &token(), "Hunter22x", "in-the-query", "of-another-form", "a-new-cookie"] {
         assert!(!text.contains(secret), "{secret} is in {text}");
     }
     let [head, first, second] = lines.as_slice() else { panic!("{text}") };
@@ -116,6 +116,7 @@ fn a_recording_has_the_exchange_and_no_credential() {
     assert_eq!(first["request"]["headers"]["anthropic-version"], "2023-06-01");
     assert!(first["request"]["body"].as_str().unwrap().contains("it is [redacted"), "{first}");
     let read = &first["answer"];
+    assert_eq!(read["headers"]["anthropic-ratelimit-tokens-reset"], "2026-11-20T00:00:00Z");
     assert_eq!(read["body"].as_str().unwrap(), call("c-1", "Bash", &["{\"command\":", "\"ls\"}"]));
     let called = json!([{"id": "c-1", "tool": "Bash", "namespace": null, "input": "{\"command\":\"ls\"}"}]);
     assert_eq!((&read["calls"], &read["is_whole"], &read["usage"]["output"]), (&called, &json!(true), &json!(5)));

@@ -13,15 +13,11 @@ use steadfast_hosts::price::Prices;
 use steadfast_model::{ProxyMode, Settings, Usd};
 use steadfast_proxied::{ExchangeRecorder, Meter, ProxiedAgent, ProxyWork, routes};
 use steadfast_proxy::{NetworkSettings, RunningProxy};
-use steadfast_store::{Place, is_new_notice};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-
-/// The moment at which the human hears what Claude Code does without its own address.
-const FIRST_PARTY: &str = "proxy-first-party";
 
 /// Start an agent behind a proxy that sees its requests to the model.
 ///
@@ -102,8 +98,10 @@ impl Proxy {
 
 fn start_agent(behind: &BehindProxy, work: &ProxyWork) -> Result<(), CommandError> {
     let proxied = ProxiedAgent::start(behind, work, environment::of_hook)?;
-    if behind.leaves_first_party() {
-        note_first_party();
+    if behind.leaves_first_party()
+        && let Some(text) = environment::current().first_party_note()
+    {
+        note!("{text}");
     }
     let code = agent::run(&proxied.launch)?;
     drop(proxied);
@@ -137,20 +135,4 @@ fn serve(address: SocketAddr, upstream: &str, work: &ProxyWork) -> Result<(), Co
     drop(proxy);
     note_end(work);
     Ok(())
-}
-
-/// Says once what Claude Code does without its own address.
-pub(super) fn note_first_party() {
-    if is_first_time() {
-        note!(
-            "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
-             server of your organization. Steadfast says this once."
-        );
-    }
-}
-
-/// Returns whether this user has not heard it yet.
-fn is_first_time() -> bool {
-    let Some(state) = environment::user_state() else { return true };
-    is_new_notice(&Place { state, root: environment::cwd() }, FIRST_PARTY).unwrap_or(true)
 }
