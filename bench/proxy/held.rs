@@ -10,7 +10,7 @@ use steadfast_hosts::install::Homes;
 use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
 use steadfast_hosts::price::Prices;
 use steadfast_model::{Millis, ProxyMode};
-use steadfast_proxied::{Meter, ProxiedAgent};
+use steadfast_proxied::{Meter, ProxiedAgent, ProxyWork};
 use steadfast_store::Place;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -53,8 +53,9 @@ fn behind(folder: PathBuf, upstream: &str) -> ProxiedAgent {
     };
     let behind = BehindProxy::of("claude".as_ref(), &[], &around).unwrap();
     let meter = Arc::new(Meter::new(Prices::built_in(), None));
+    let work = ProxyWork { mode: ProxyMode::Enforce, meter, recorder: None };
     let around = move || HookEnvironment::bare(clock(), folder.clone());
-    ProxiedAgent::start(&behind, ProxyMode::Enforce, &meter, around).unwrap()
+    ProxiedAgent::start(&behind, &work, around).unwrap()
 }
 
 fn clock() -> Millis {

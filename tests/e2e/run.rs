@@ -15,7 +15,10 @@ use steadfast_sim::{Cast, Scenario, Usage};
 use crate::agents::Program;
 use crate::journal::{Journal, LET_GO, REFUSED};
 use agents::{Hands, cue};
-use looping::{a_request_comes_to_its_card, what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back};
+use looping::{
+    a_request_comes_to_its_card, every_agent_of_a_loop_is_behind_a_proxy,
+    what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back,
+};
 use proxied::{
     a_budget_that_is_spent_behind_proxies_pauses_the_run_at_its_exact_cost,
     agents_behind_proxies_complete_a_run_at_its_exact_cost,
@@ -33,6 +36,7 @@ on_every_host!(
 on!(agents_behind_proxies_complete_a_run_at_its_exact_cost: claude_2_1_325, codex_0_166_0);
 on!(a_budget_that_is_spent_behind_proxies_pauses_the_run_at_its_exact_cost: claude_2_1_325, codex_0_166_0);
 on!(an_interrupted_run_leaves_no_proxy_and_is_resumed_behind_proxies: claude_2_1_325, codex_0_166_0);
+on!(every_agent_of_a_loop_is_behind_a_proxy: claude_2_1_325, codex_0_166_0);
 on!(an_agent_that_did_nothing_closes_nothing: claude_2_1_325);
 on!(what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back: claude_2_1_325);
 

@@ -60,7 +60,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("steadfast-splice", &[]),
     // Knows HTTP and the formats of models, and no rules: the command gives it a judge.
     ("steadfast-proxy", &["splice"]),
-    ("steadfast-proxied", &["hook", "hosts", "model", "proxy", "store", "text"]),
+    ("steadfast-proxied", &["hook", "hosts", "model", "proxy", "redact", "store", "text"]),
     ("steadfast-sim", &[]),
     // Only for tests: no product crate may use it.
     ("steadfast-testkit", &[]),

@@ -12,7 +12,7 @@ use steadfast_hosts::price::Prices;
 use steadfast_model::ProxyMode;
 
 use crate::account::RunAccount;
-use crate::agent::{ProxiedAgent, ProxiedError};
+use crate::agent::{ProxiedAgent, ProxiedError, ProxyWork};
 use crate::meter::Meter;
 
 /// Starts the agents of a run behind proxies.
@@ -67,7 +67,7 @@ impl RunProxies {
         let behind = self.behind(&launch, folder)?;
         let meter = Arc::new(Meter::of_run(self.prices.clone(), Arc::clone(&self.account)));
         let proxied = match work {
-            AgentWork::Reading => ProxiedAgent::judged_by(&behind, Arc::clone(&meter) as _)?,
+            AgentWork::Reading => ProxiedAgent::judged_by(&behind, Arc::clone(&meter) as _, None)?,
             AgentWork::Task { spent } => {
                 let (hook, cwd, spent) = (self.hook, folder.to_owned(), spent.to_owned());
                 let around = move || HookEnvironment {
@@ -79,7 +79,8 @@ impl RunProxies {
                     run_spent: Some(spent.clone()),
                     ..hook()
                 };
-                ProxiedAgent::start(&behind, self.mode, &meter, around)?
+                let work = ProxyWork { mode: self.mode, meter: Arc::clone(&meter), recorder: None };
+                ProxiedAgent::start(&behind, &work, around)?
             }
         };
         let Launch { program, args, env, .. } = proxied.launch.clone();

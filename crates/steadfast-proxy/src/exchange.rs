@@ -12,13 +12,14 @@ use tokio::time::timeout;
 use crate::body::{AnswerBody, ReadBody, RequestBody};
 use crate::encoding::BodyEncoding;
 use crate::judge::{CallJudge, ModelExchange};
+use crate::record::Copying;
 use crate::server::{Guest, ProxyRoute, ProxyState};
 use crate::upstream::UpstreamError;
 use crate::watch::{AnswerWatch, JUDGE_LIMIT, WatchedStream};
 use crate::wire::{Endpoint, WireFormat, WirePrompt, WireResult, correct, may_be_restored, restore, results};
 
 /// The longest request and the longest answer that are read. A longer request is refused, as the services do at 32 MB.
-const BODY_LIMIT: usize = 64 << 20;
+pub(crate) const BODY_LIMIT: usize = 64 << 20;
 
 /// Headers that are about one connection only.
 const HOP_BY_HOP: [&str; 9] = [
@@ -82,6 +83,9 @@ async fn forward(
         drop(spawn_blocking(move || judge.passed_unseen(&path)));
     }
     let seen = endpoint.map(|endpoint| (endpoint, seen_exchange(endpoint, &parts.headers)));
+    let copying = route.sink.as_ref();
+    let mut copying =
+        copying.map(|sink| Copying::of(sink, &route.token, path, &parts, seen.as_ref().map(|(_, exchange)| exchange)));
     refuse_if_spent(state, seen.as_ref())?;
     let body = match &seen {
         Some((Endpoint { answers, .. }, exchange)) => {
@@ -97,6 +101,9 @@ async fn forward(
             let (body, is_plain) = (body.0, body.1 == BodyEncoding::Plain);
             if is_plain && encoding != BodyEncoding::Plain {
                 parts.headers.remove(header::CONTENT_ENCODING);
+            }
+            if let Some(copying) = &mut copying {
+                copying.request(&body, if is_plain { BodyEncoding::Plain } else { encoding });
             }
             if parts.headers.contains_key(header::CONTENT_LENGTH) {
                 parts.headers.insert(header::CONTENT_LENGTH, body.len().into());
@@ -116,7 +123,7 @@ async fn forward(
     // Other answers may have ended while the request arrived.
     refuse_if_spent(state, seen.as_ref())?;
     let response = route.upstream.send(Request::from_parts(parts, body)).await?;
-    Ok(answer(state, seen, response).await)
+    Ok(answer(state, seen, response, copying).await)
 }
 
 fn refuse_if_spent(state: &ProxyState, seen: Option<&(Endpoint, ModelExchange)>) -> Result<(), Failure> {
@@ -225,8 +232,12 @@ async fn answer(
     state: &ProxyState,
     seen: Option<(Endpoint, ModelExchange)>,
     response: Response<Incoming>,
+    mut copying: Option<Copying>,
 ) -> Response<AnswerBody> {
     let (mut parts, body) = response.into_parts();
+    if let Some(copying) = &mut copying {
+        copying.answered(&parts);
+    }
     without_hop_by_hop(&mut parts.headers);
     let seen = seen.filter(|(endpoint, _)| endpoint.answers && !parts.headers.contains_key(header::CONTENT_ENCODING));
     let Some((_, exchange)) = seen else { return Response::from_parts(parts, AnswerBody::streamed(body)) };
@@ -240,10 +251,13 @@ async fn answer(
         if watch.judge.refuses(&watch.exchange) {
             parts.headers.remove(header::CONTENT_LENGTH);
         }
-        AnswerBody::watched(WatchedStream::new(body, watch))
+        AnswerBody::watched(WatchedStream::new(body, watch, copying))
     } else if is("application/json") {
         match ReadBody::of(body, BODY_LIMIT).await {
             ReadBody::Whole(body) => {
+                if let Some(copying) = &mut copying {
+                    copying.whole(&body);
+                }
                 let body = watch.whole(body).await;
                 if parts.headers.contains_key(header::CONTENT_LENGTH) {
                     parts.headers.insert(header::CONTENT_LENGTH, body.len().into());

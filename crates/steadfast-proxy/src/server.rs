@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::exchange::{RefusedRequest, exchange};
 use crate::judge::CallJudge;
 use crate::memory::RefusalMemory;
+use crate::record::ExchangeSink;
 use crate::upstream::{HEAD_LIMIT, HEADER_COUNT, Upstream};
 
 /// Clients at the same time. One client has a handful of connections.
@@ -43,8 +44,9 @@ pub enum ProxyError {
 
 /// A secret path, and the service behind it: `http://127.0.0.1:PORT/TOKEN/v1/messages`.
 pub struct ProxyRoute {
-    token: String,
+    pub(crate) token: String,
     pub(crate) upstream: Arc<Upstream>,
+    pub(crate) sink: Option<Arc<dyn ExchangeSink>>,
 }
 
 impl ProxyRoute {
@@ -53,7 +55,13 @@ impl ProxyRoute {
         if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(ProxyError::Token);
         }
-        Ok(Self { token, upstream: Arc::new(upstream) })
+        Ok(Self { token, upstream: Arc::new(upstream), sink: None })
+    }
+
+    /// Copies every exchange of this route.
+    #[must_use]
+    pub fn copied_to(self, sink: Arc<dyn ExchangeSink>) -> Self {
+        Self { sink: Some(sink), ..self }
     }
 }
 

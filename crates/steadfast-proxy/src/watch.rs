@@ -14,6 +14,7 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use crate::hold::{CallHold, HoldStep};
 use crate::judge::{CallJudge, CallRuling, ModelExchange};
 use crate::memory::RefusalMemory;
+use crate::record::Copying;
 use crate::wire::{CallKey, ModelAnswer, Refusal, RefusedCall, WireCall, answer_of_body, refuse_in_body};
 
 /// A ruling takes a millisecond. A hook has about the same limit.
@@ -106,12 +107,13 @@ pub(crate) struct WatchedStream {
     silence: Option<Pin<Box<Sleep>>>,
     end: Option<Result<(), hyper::Error>>,
     is_reported: bool,
+    copying: Option<Copying>,
 }
 
 impl WatchedStream {
-    pub(crate) fn new(upstream: Incoming, watch: AnswerWatch) -> Self {
+    pub(crate) fn new(upstream: Incoming, watch: AnswerWatch, copying: Option<Copying>) -> Self {
         let hold = CallHold::new(watch.exchange.format, watch.judge.refuses(&watch.exchange));
-        Self { upstream, hold, watch, judging: None, silence: None, end: None, is_reported: false }
+        Self { upstream, hold, watch, judging: None, silence: None, end: None, is_reported: false, copying }
     }
 
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
@@ -146,6 +148,9 @@ impl WatchedStream {
                         Poll::Pending => return self.poll_silence(cx),
                         Poll::Ready(Some(Ok(frame))) => {
                             if let Ok(data) = frame.into_data() {
+                                if let Some(copying) = &mut self.copying {
+                                    copying.chunk(&data);
+                                }
                                 self.hold.push(data);
                             }
                         }
@@ -154,6 +159,9 @@ impl WatchedStream {
                             self.end = Some(Err(error));
                         }
                         Poll::Ready(None) => {
+                            if let Some(copying) = &mut self.copying {
+                                copying.ended();
+                            }
                             self.hold.finish(|tool| self.watch.holds(tool));
                             self.end = Some(Ok(()));
                         }

@@ -15,6 +15,7 @@ mod results;
 use bytes::Bytes;
 
 pub use answer::{AnswerError, ModelAnswer, WireUsage};
+pub use body::read_answer;
 pub(crate) use body::{answer_of_body, refuse_in_body};
 pub use prompt::WirePrompt;
 pub use refusal::{CallKind, REFUSED_TOOL, Refusal, WireCall};

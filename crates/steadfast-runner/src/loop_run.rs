@@ -286,6 +286,9 @@ fn drive(
     let _turn = lock_loop(&repository.place, &id)
         .map_err(|source| RunError::LoopLock { id: id.clone(), source })?
         .ok_or_else(|| RunError::LoopUnderWay { id: id.clone(), pid: None })?;
+    if let Some(text) = ready.first_party_note(repository) {
+        console.say(text);
+    }
     let (how, approval_required) = (settings.loops.clone(), settings.approval.required.value);
     let (settings, owed, stop) = (settings.run.clone(), Cell::new(Spent::default()), Arc::clone(stop));
     LoopRun { repository, settings, how, ready, limits, console, id, stop, approval_required, owed }.go()

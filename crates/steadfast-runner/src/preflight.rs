@@ -82,7 +82,14 @@ pub struct Ready {
     /// `None`: agents call their model themselves.
     pub proxies: Option<Arc<RunProxies>>,
     /// Claude Code loses functions that it has with Anthropic's own address only.
-    pub leaves_first_party: bool,
+    leaves_first_party: bool,
+}
+
+impl Ready {
+    /// Returns what Claude Code lacks behind a proxy, if the user does not know yet.
+    pub fn first_party_note(&self, repository: &Repository) -> Option<&'static str> {
+        self.leaves_first_party.then(|| repository.environment.first_party_note()).flatten()
+    }
 }
 
 pub fn preflight(

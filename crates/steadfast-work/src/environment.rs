@@ -4,7 +4,11 @@ use std::path::PathBuf;
 use steadfast_hook::HookEnvironment;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
+use steadfast_store::{Place, is_new_notice};
 use steadfast_text::Zone;
+
+/// The moment at which the human hears what Claude Code does without its own address.
+const FIRST_PARTY: &str = "proxy-first-party";
 
 /// Set for an agent of a run: the path of a file that exists once the run has spent its budget.
 pub const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
@@ -47,6 +51,15 @@ pub struct Environment {
 impl Environment {
     pub fn now(&self) -> Millis {
         (self.clock)()
+    }
+
+    /// Returns what Claude Code lacks behind a proxy, unless this user has read it.
+    pub fn first_party_note(&self) -> Option<&'static str> {
+        let place = self.user_state.clone().map(|state| Place { state, root: self.cwd.clone() });
+        place.is_none_or(|place| is_new_notice(&place, FIRST_PARTY).unwrap_or(true)).then_some(
+            "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
+             server of your organization. Steadfast says this once.",
+        )
     }
 
     /// A moment as the human reads it: `14:05`, or `2026-11-18 14:05` on another day.

@@ -7,7 +7,7 @@ mod workers;
 use steadfast_engine::PolicyDecision;
 use steadfast_hook::{InMemorySession, Redacted};
 use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{Change, DriftChange, EventKind, Goal, PolicyOpinion, Rules, State, Step, ToolCall};
+use steadfast_model::{Change, DriftChange, Event, EventKind, Goal, PolicyOpinion, Rules, State, Step, ToolCall};
 
 pub use actions::{ReplayedAction, ReplayedActions};
 pub use report::{FoundTurn, PolicyExample, PolicyRemark, SessionReport};
@@ -15,8 +15,8 @@ pub use workers::{ReplayPanic, reports};
 
 /// A session, event by event, with the verdicts of the policies on each.
 #[derive(Debug)]
-pub struct Fold {
-    events: SessionEvents,
+pub struct Fold<E = SessionEvents> {
+    events: E,
     rules: Rules,
     /// The goal of the session, if the caller sets one instead of the session's human.
     goal: Option<Goal>,
@@ -30,8 +30,8 @@ pub struct ReplayedEvent {
     decision: PolicyDecision,
 }
 
-impl Fold {
-    pub fn new(events: SessionEvents, rules: Rules) -> Self {
+impl<E> Fold<E> {
+    pub fn new(events: E, rules: Rules) -> Self {
         Self { events, rules, goal: None, session: None }
     }
 
@@ -44,14 +44,16 @@ impl Fold {
     pub fn state(&self) -> Option<&State> {
         self.session.as_ref().map(InMemorySession::state)
     }
+}
 
+impl Fold {
     /// Rows read so far that could not be parsed.
     pub fn damaged(&self) -> u64 {
         self.events.damaged()
     }
 }
 
-impl Iterator for Fold {
+impl<E: Iterator<Item = Event>> Iterator for Fold<E> {
     type Item = ReplayedEvent;
 
     fn next(&mut self) -> Option<ReplayedEvent> {

@@ -5,6 +5,7 @@ use steadfast_model::{LoopEnd, ReviewKind, Stage, TaskKind};
 use steadfast_sim::{Cast, Request, Scenario};
 
 use super::agents::{Hands, cue};
+use super::proxied::assert_every_request_came_through_a_proxy;
 use super::runner::Workshop;
 use super::settings;
 use crate::agents::Program;
@@ -36,6 +37,16 @@ const EXPERT: &str = "You are one of several experts";
 const FAILED: &str = "and its check failed";
 
 pub(super) fn a_request_comes_to_its_card(program: &Program) {
+    card_of_a_request(program, settings(program));
+}
+
+/// Writer of the spec, workers, panel and experts: all of them.
+pub(super) fn every_agent_of_a_loop_is_behind_a_proxy(program: &Program) {
+    let workshop = card_of_a_request(program, &format!("{}proxy = true\n", settings(program)));
+    assert_every_request_came_through_a_proxy(&workshop);
+}
+
+fn card_of_a_request(program: &Program, settings: &str) -> Workshop {
     let hands = Hands(program.host());
     let blocker = json!({"score": 6, "findings": [
         {"severity": "BLOCKER", "file": "one.txt", "line": 1, "text": "The name has no stop behind it."},
@@ -60,7 +71,7 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
         .part(cue("1.1"), [hands.writes(&["1.1"], "one.txt", "one\n")])
         .part(cue("1.2"), [wrong, right])
         .part(cue("+1"), [mended]);
-    let workshop = Workshop::new(program, settings(program), "{}", cast);
+    let workshop = Workshop::new(program, settings, "{}", cast);
     let ended = workshop.run(&["run", REQUEST, "--from-head", "--host", program.host().as_str()]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.said, workshop.timeline());
 
@@ -84,6 +95,7 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
     let price = super::price(program, steadfast_sim::Usage::default());
     assert_eq!(view.sums.micro_usd, calls * price, "{}", workshop.timeline());
     workshop.assert_only_the_branch_is_left();
+    workshop
 }
 
 /// Each expert was given the hunks, the output and the must-nots; and the next attempt, what they said.

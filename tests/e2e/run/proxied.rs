@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use steadfast_model::{EvidenceClass, RunState, TaskId, UnitStatus};
-use steadfast_sim::{Cast, Request, Scenario, Usage};
+use steadfast_sim::{Action, Cast, Request, Scenario, Track, Turn, Usage};
 use steadfast_testkit::wait_for;
 
 use super::agents::{Hands, cue};
@@ -22,7 +22,7 @@ fn writes(hands: Hands, name: &str, task: &str) -> Scenario {
 }
 
 /// The service saw no request that did not come through a proxy, which asks for answers without compression.
-fn assert_every_request_came_through_a_proxy(workshop: &Workshop) {
+pub(super) fn assert_every_request_came_through_a_proxy(workshop: &Workshop) {
     let asked: Vec<Request> = workshop.model.requests().into_iter().filter(|one| one.method == "POST").collect();
     assert!(!asked.is_empty());
     for request in asked {
@@ -30,14 +30,20 @@ fn assert_every_request_came_through_a_proxy(workshop: &Workshop) {
     }
 }
 
-pub(super) fn agents_behind_proxies_complete_a_run_at_its_exact_cost(program: &Program) {
+/// In Claude Code, after a subagent has looked around: what that costs is not in the main thread's answers.
+fn writes_after_a_subagent(program: &Program, name: &str, task: &str) -> Scenario {
     let hands = Hands(program.host());
-    let workshop = Workshop::new(
-        program,
-        settings(program),
-        THREE,
-        cast(|name, task| [(); 2].map(|()| writes(hands, name, task))),
-    );
+    if !program.is_claude() {
+        return writes(hands, name, task);
+    }
+    let looks = [Turn::doing([Action::shell("ls")]), Turn::saying("nothing there")];
+    let session = hands.session(name).agent("general-purpose", "look elsewhere").subagent(looks);
+    session.write(format!("{name}.txt"), format!("{name}\n")).turn(hands.close(task)).say("All of it is done.")
+}
+
+pub(super) fn agents_behind_proxies_complete_a_run_at_its_exact_cost(program: &Program) {
+    let cast = cast(|name, task| [(); 2].map(|()| writes_after_a_subagent(program, name, task)));
+    let workshop = Workshop::new(program, settings(program), THREE, cast);
     let ended = workshop.run(&["run", "SPEC.json", "--parallel", "3", "--from-head", "--proxy"]);
     let timeline = workshop.timeline();
     assert_eq!(ended.code, Some(0), "{}\n{timeline}", ended.said);
@@ -49,6 +55,8 @@ pub(super) fn agents_behind_proxies_complete_a_run_at_its_exact_cost(program: &P
         assert!(evidence.passed && evidence.class == EvidenceClass::Executed, "{task}: {evidence:?}");
     }
     assert_every_request_came_through_a_proxy(&workshop);
+    let of_subagents = workshop.model.requests().iter().filter(|request| request.track == Track::Subagent).count();
+    assert!(of_subagents >= 3 * 2 || !program.is_claude(), "{of_subagents}");
     let calls = workshop.calls() as u64;
     let spent = (view.sums.micro_usd, view.sums.tokens, view.sums.unpriced);
     assert_eq!(spent, (calls * price(program, Usage::default()), calls * 120, 0), "{timeline}");

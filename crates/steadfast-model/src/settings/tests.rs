@@ -61,6 +61,7 @@ fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
             ("run.wall_time", "\"0s\"".to_owned(), Source::Default),
             ("run.unit_time", "\"1h\"".to_owned(), Source::Default),
             ("run.silence", "\"10m\"".to_owned(), Source::Default),
+            ("run.proxy", "false".to_owned(), Source::Default),
             ("run.notify", "\"\"".to_owned(), Source::Default),
             ("run.permissions", "\"edit\"".to_owned(), Source::Default),
             ("run.arguments", "[]".to_owned(), Source::Default),
@@ -144,12 +145,13 @@ fn what_is_run_and_what_agents_may_do_is_not_a_projects_to_say() {
         notify: Some("theirs".into()),
         permissions: Some(Permissions::Free),
         arguments: Some(vec!["--theirs".into()]),
+        proxy: Some(true),
         ..RunOptions::default()
     };
     let ui = UiOptions { notify: Some("theirs".into()), ..UiOptions::default() };
     let options = Options { run, ui, ..Options::default() };
     let users: Vec<_> = Settings::KEYS.iter().filter(|key| key.set_by == SetBy::UserOnly).map(|key| key.name).collect();
-    assert_eq!(users, ["drift.refine", "run.notify", "run.permissions", "run.arguments", "ui.notify"]);
+    assert_eq!(users, ["drift.refine", "run.proxy", "run.notify", "run.permissions", "run.arguments", "ui.notify"]);
     let ignored: Vec<_> = users[1..].iter().map(|key| (*key, Source::Project)).collect();
     let cloned = Settings::default().combine(&options, Source::Project);
     assert_eq!(cloned, Settings { ignored, ..Settings::default() });

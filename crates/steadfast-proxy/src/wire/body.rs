@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
-use super::{CallKey, ModelAnswer, RefusedCall, WireCall, WireFormat, chat, messages, responses};
+use super::{CallKey, ModelAnswer, RefusedCall, StreamReader, WireCall, WireFormat, chat, messages, responses};
 use steadfast_splice::json::{JsonText, Splices};
+use steadfast_splice::sse::{SsePart, SseSplitter};
 
 /// Reads a whole answer. One that is not JSON holds nothing.
 pub(crate) fn answer_of_body(format: WireFormat, body: &[u8]) -> (ModelAnswer, Vec<(CallKey, WireCall)>) {
@@ -15,6 +16,24 @@ pub(crate) fn answer_of_body(format: WireFormat, body: &[u8]) -> (ModelAnswer, V
         WireFormat::Chat => chat::read_body(body, &mut answer),
     };
     (answer, calls)
+}
+
+/// Reads an answer that has arrived. `is_stream`: it is a stream of events.
+pub fn read_answer(format: WireFormat, is_stream: bool, body: Bytes) -> (ModelAnswer, Vec<WireCall>) {
+    if !is_stream {
+        let (answer, calls) = answer_of_body(format, &body);
+        return (answer, calls.into_iter().map(|(_, call)| call).collect());
+    }
+    let (mut reader, mut splitter, mut calls) = (StreamReader::new(format), SseSplitter::default(), Vec::new());
+    splitter.push(body);
+    let last = |splitter: &mut SseSplitter| splitter.next_part().or_else(|| splitter.finish());
+    while let Some(part) = last(&mut splitter) {
+        if let SsePart::Record(record) = part {
+            calls.extend(reader.read(&record).completed);
+        }
+    }
+    calls.extend(reader.end().completed);
+    (std::mem::take(reader.answer()), calls.into_iter().map(|(_, call)| call).collect())
 }
 
 /// Returns the answer with calls of the tool that does not exist in place of the refused ones.

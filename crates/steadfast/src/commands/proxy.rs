@@ -4,23 +4,20 @@ mod agent;
 
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use steadfast_hosts::launch::{BehindProxy, CodexLogin, Surroundings};
 use steadfast_hosts::price::Prices;
 use steadfast_model::{ProxyMode, Settings, Usd};
-use steadfast_proxied::{Meter, ProxiedAgent, routes};
+use steadfast_proxied::{ExchangeRecorder, Meter, ProxiedAgent, ProxyWork, routes};
 use steadfast_proxy::{NetworkSettings, RunningProxy};
-use steadfast_store::{Place, is_new_notice};
 
 use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-
-/// The moment at which the human hears what Claude Code does without its own address.
-const FIRST_PARTY: &str = "proxy-first-party";
 
 /// Start an agent behind a proxy that sees its requests to the model.
 ///
@@ -45,6 +42,10 @@ pub(super) struct Proxy {
     /// and `codex` with the reason.
     #[arg(long, value_name = "USD")]
     budget: Option<Usd>,
+    /// New file for the requests to models and their answers, without credentials and known secrets, for `steadfast
+    /// replay` and bug reports. It ends at 512 MB.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// The agent and its arguments.
     #[arg(
         trailing_var_arg = true,
@@ -64,22 +65,24 @@ impl Proxy {
             self.budget.map(|budget| budget.micro).filter(|micro| *micro > 0),
         ));
         let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
+        let record = |file: &PathBuf| ExchangeRecorder::create(file, &environment::cwd(), environment::now);
+        let work = |recorder| ProxyWork { mode, meter, recorder };
         match (self.command.split_first(), self.listen) {
-            (Some((program, args)), _) => self.start_agent(program, args, mode, &meter),
-            (None, Some(address)) => serve(address, self.upstream.as_deref().unwrap_or_default(), &meter),
+            (Some((program, args)), _) => {
+                let behind = self.behind(program, args)?;
+                start_agent(&behind, &work(self.record.as_ref().map(record).transpose()?))
+            }
+            (None, Some(address)) => {
+                let upstream = self.upstream.as_deref().unwrap_or_default();
+                serve(address, upstream, &work(self.record.as_ref().map(record).transpose()?))
+            }
             (None, None) => {
                 Err(CommandError::usage("no agent to start").hint("`steadfast proxy -- claude` starts one"))
             }
         }
     }
 
-    fn start_agent(
-        &self,
-        program: &OsStr,
-        args: &[OsString],
-        mode: ProxyMode,
-        meter: &Arc<Meter>,
-    ) -> Result<(), CommandError> {
+    fn behind(&self, program: &OsStr, args: &[OsString]) -> Result<BehindProxy, CommandError> {
         let homes = environment::homes()
             .ok_or_else(|| CommandError::failure("the home folder is unknown").hint("set the variable `HOME`"))?;
         let around = Surroundings {
@@ -89,19 +92,32 @@ impl Proxy {
             codex_login: &CodexLogin::ask,
             upstream: self.upstream.as_deref(),
         };
-        let behind = BehindProxy::of(program, args, &around)?;
-        let proxied = ProxiedAgent::start(&behind, mode, meter, environment::of_hook)?;
-        if behind.leaves_first_party() {
-            note_first_party();
-        }
-        let code = agent::run(&proxied.launch)?;
-        drop(proxied);
-        note!("{}", meter.summary());
-        if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
+        Ok(BehindProxy::of(program, args, &around)?)
     }
 }
 
-fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), CommandError> {
+fn start_agent(behind: &BehindProxy, work: &ProxyWork) -> Result<(), CommandError> {
+    let proxied = ProxiedAgent::start(behind, work, environment::of_hook)?;
+    if behind.leaves_first_party()
+        && let Some(text) = environment::current().first_party_note()
+    {
+        note!("{text}");
+    }
+    let code = agent::run(&proxied.launch)?;
+    drop(proxied);
+    note_end(work);
+    if code == 0 { Ok(()) } else { Err(CommandError::ended(code)) }
+}
+
+/// Says what was used, and what was recorded.
+fn note_end(work: &ProxyWork) {
+    note!("{}", work.meter.summary());
+    if let Some(recorder) = &work.recorder {
+        note!("{}", recorder.finish());
+    }
+}
+
+fn serve(address: SocketAddr, upstream: &str, work: &ProxyWork) -> Result<(), CommandError> {
     let of = |name: &str, other: &str| environment::text(name).or_else(|| environment::text(other)).unwrap_or_default();
     let network = NetworkSettings {
         http_proxy: of("http_proxy", "HTTP_PROXY"),
@@ -109,30 +125,14 @@ fn serve(address: SocketAddr, upstream: &str, meter: &Arc<Meter>) -> Result<(), 
         no_proxy: of("no_proxy", "NO_PROXY"),
         extra_authorities: environment::path("NODE_EXTRA_CA_CERTS"),
     };
-    let (routes, tokens) = routes([upstream], &network)?;
+    let (routes, tokens) = routes([upstream], &network, work.recorder.as_ref())?;
     let mut signals = agent::ending_signals()?;
-    let proxy = RunningProxy::start_at(address, routes, Arc::clone(meter) as _)?;
+    let proxy = RunningProxy::start_at(address, routes, Arc::clone(&work.meter) as _)?;
     for token in tokens {
         tell!("{}", proxy.url(&token))?;
     }
     signals.forever().next();
     drop(proxy);
-    note!("{}", meter.summary());
+    note_end(work);
     Ok(())
-}
-
-/// Says once what Claude Code does without its own address.
-pub(super) fn note_first_party() {
-    if is_first_time() {
-        note!(
-            "note: with another address than its own, Claude Code has no Remote Control, and no settings or limits from a \
-             server of your organization. Steadfast says this once."
-        );
-    }
-}
-
-/// Returns whether this user has not heard it yet.
-fn is_first_time() -> bool {
-    let Some(state) = environment::user_state() else { return true };
-    is_new_notice(&Place { state, root: environment::cwd() }, FIRST_PARTY).unwrap_or(true)
 }

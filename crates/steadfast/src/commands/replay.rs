@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
-use steadfast_model::{EventKind, Goal, PolicyOpinion, Rules, Score};
+use steadfast_model::{Event, EventKind, Goal, PolicyOpinion, Rules, Score};
+use steadfast_proxied::{RecordedSession, RecordedSessions};
 use steadfast_text::{HANG, count, printable};
 use steadfast_work::replay::{Fold, ReplayedAction, ReplayedActions, ReplayedEvent};
 
@@ -17,10 +18,11 @@ mod picture;
 /// Replay a past session through the current rules.
 ///
 /// Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
-/// gate has no verdicts here, because the tasks of a past session are not known.
+/// gate has no verdicts here, because the tasks of a past session are not known. A recording of the proxy may hold several
+/// sessions; each is replayed by itself.
 #[derive(Debug, Args)]
 pub(super) struct Replay {
-    /// Transcript of the session.
+    /// Transcript of the session, or a recording of `steadfast proxy --record`.
     file: PathBuf,
     /// Goal of the session, if its first prompt does not state it.
     #[arg(long)]
@@ -37,23 +39,59 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> Result<(), CommandError> {
+        if let Some(recorded) = RecordedSessions::read(&self.file).ok().flatten() {
+            return self.run_recorded(recorded);
+        }
         let mut unread = sessions::Unread::default();
         let events = unread.open(&self.file).and_then(|transcript| SessionEvents::of(&self.file, transcript));
         let Some(events) = events else {
             return unread.end(1).and_then(|()| {
                 Err(CommandError::failure(format!(
-                    "`{}` is not a Claude Code or Codex transcript",
+                    "`{}` is not a Claude Code or Codex transcript, and not a recording of `steadfast proxy`",
                     self.file.display()
                 ))
                 .hint("`steadfast transcript stats` lists the transcripts of this repository"))
             });
         };
-        let mut answered = 0_u64;
+        let mut fold = Fold::new(events, rules()?).with_goal(self.goal());
+        let numbers = self.replay(&mut fold)?;
+        note_damage(fold.damaged());
+        self.note(&numbers);
+        Ok(())
+    }
+
+    fn run_recorded(&self, recorded: RecordedSessions) -> Result<(), CommandError> {
+        let RecordedSessions { sessions, damaged, unknown } = recorded;
+        let (several, rules) = (sessions.len() > 1, rules()?);
+        let mut all = ReplayedNumbers::default();
+        for RecordedSession { id, events } in sessions {
+            if several {
+                note!("session {}:", printable(&id));
+            }
+            let mut fold = Fold::new(events.into_iter(), rules.clone()).with_goal(self.goal());
+            let numbers = self.replay(&mut fold)?;
+            all.actions += numbers.actions;
+            all.steps += numbers.steps;
+            all.verdicts += numbers.verdicts;
+        }
+        note_damage(damaged);
+        if unknown > 0 {
+            note!(
+                "{} left out: without a session, or in a format that the rules do not know",
+                count(unknown, "exchange")
+            );
+        }
+        self.note(&all);
+        Ok(())
+    }
+
+    /// Prints the verdicts on a session, and the score of each step.
+    fn replay<E: Iterator<Item = Event>>(&self, fold: &mut Fold<E>) -> Result<ReplayedNumbers, CommandError> {
+        let mut verdicts = 0_u64;
         let mut scores: Vec<Score> = Vec::new();
         let mut actions = ReplayedActions::default();
-        let mut fold = Fold::new(events, rules()?).with_goal(self.goal());
-        for judged in &mut fold {
-            answered += u64::from(!judged.opinions().is_empty());
+        for judged in fold {
+            verdicts += u64::from(!judged.opinions().is_empty());
             actions.add(&judged);
             while let Some(action) = actions.pop() {
                 self.tell(&action, &mut scores)?;
@@ -62,19 +100,19 @@ impl Replay {
                 judged.opinions().iter().try_for_each(|opinion| tell!("{}", line(&judged, opinion)))?;
             }
         }
-        let all = actions.count;
+        let count = actions.count;
         actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
-        if fold.damaged() > 0 {
-            note!("cannot read {}", count(fold.damaged(), "row"));
+        if !self.json && !scores.is_empty() {
+            tell!("score of each step, 1 to 10; a column shows its worst:")?;
+            tell!("{}", picture::strip(&scores))?;
         }
+        Ok(ReplayedNumbers { actions: count, steps: scores.len() as u64, verdicts })
+    }
+
+    fn note(&self, ReplayedNumbers { actions, steps, verdicts }: &ReplayedNumbers) {
         if !self.json {
-            if !scores.is_empty() {
-                tell!("score of each step, 1 to 10; a column shows its worst:")?;
-                tell!("{}", picture::strip(&scores))?;
-            }
-            note!("{}, {}, {}", count(all, "action"), count(scores.len() as u64, "step"), count(answered, "verdict"));
+            note!("{}, {}, {}", count(*actions, "action"), count(*steps, "step"), count(*verdicts, "verdict"));
         }
-        Ok(())
     }
 
     fn tell(&self, action: &ReplayedAction, scores: &mut Vec<Score>) -> Result<(), CommandError> {
@@ -88,6 +126,20 @@ impl Replay {
     fn goal(&self) -> Option<Goal> {
         let said = self.goal.is_some() || !self.scope.is_empty();
         said.then(|| Goal { text: self.goal.clone().unwrap_or_default(), scope: self.scope.clone(), ..Goal::default() })
+    }
+}
+
+/// The size of a replay.
+#[derive(Debug, Default)]
+struct ReplayedNumbers {
+    actions: u64,
+    steps: u64,
+    verdicts: u64,
+}
+
+fn note_damage(rows: u64) {
+    if rows > 0 {
+        note!("cannot read {}", count(rows, "row"));
     }
 }
 

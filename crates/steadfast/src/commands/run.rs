@@ -22,8 +22,6 @@ use crate::here;
 use crate::limit::LimitFlags;
 use crate::output::{note, tell};
 use crate::report;
-
-use super::proxy;
 use console::Terminal;
 use display::Display;
 
@@ -212,8 +210,8 @@ fn in_terminal(
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
-    if ready.leaves_first_party {
-        proxy::note_first_party();
+    if let Some(text) = ready.first_party_note(repository) {
+        note!("{text}");
     }
     let mut display = Display::new(&row, &repository.place, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };

@@ -1,7 +1,7 @@
 //! The hints for the errors of the proxy.
 
 use steadfast_hosts::launch::BehindError;
-use steadfast_proxied::ProxiedError;
+use steadfast_proxied::{ProxiedError, RecordError};
 use steadfast_proxy::{ProxyError, UpstreamError};
 use steadfast_work::chain;
 
@@ -44,6 +44,16 @@ impl From<UpstreamError> for CommandError {
                 ("install the certificates of authorities (`ca-certificates`), or name a file with `SSL_CERT_FILE`"),
             UpstreamError::Proxy { .. } => ("`HTTPS_PROXY` names the proxy"),
             UpstreamError::Connect { .. } | UpstreamError::Tunnel { .. } | UpstreamError::Broken { .. } => ("try again"),
+        })
+    }
+}
+
+impl From<RecordError> for CommandError {
+    fn from(error: RecordError) -> Self {
+        let said = Self::failure(&error);
+        hints!(said, &error, {
+            RecordError::Exists(_) => ("name a new file: a recording never replaces one"),
+            RecordError::Create { .. } => ("name a file in a folder that you can write"),
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use steadfast_sim::{Scenario, ScriptedModel};
@@ -227,4 +228,27 @@ fn status_names_the_requests_that_a_running_proxy_did_not_read() {
                     format: 2 requests to /v1beta/models/g:streamGenerateContent\n";
     assert_eq!(said, expected);
     assert!(!sandbox.ok(&["status"]).contains("did not read"), "its proxy has ended");
+}
+
+#[test]
+fn a_recording_is_a_new_file_that_only_its_user_can_read_and_replay_knows_it() {
+    let sandbox = Sandbox::bare();
+    let record = ["proxy", "--upstream", "http://127.0.0.1:9", "--record", "session.jsonl", "--", "true"];
+    let output = sandbox.run(&record);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.ends_with("recorded 0 exchanges in session.jsonl (1 kB)\n"), "{said}");
+    let mode = fs::metadata(sandbox.root().join("session.jsonl")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    insta::assert_snapshot!(sandbox.fails(&record).1, @"
+    error: `session.jsonl` exists
+
+    hint: name a new file: a recording never replaces one
+    ");
+    let replayed = sandbox.run(&["replay", "session.jsonl"]);
+    assert_eq!(String::from_utf8(replayed.stderr).unwrap(), "0 actions, 0 steps, 0 verdicts\n");
+    // An agent that cannot be started leaves no file.
+    for (upstream, agent) in [("ftp://x", "true"), ("http://127.0.0.1:9", "no-such-agent")] {
+        let (code, _) = sandbox.fails(&["proxy", "--upstream", upstream, "--record", "other.jsonl", "--", agent]);
+        assert_eq!((code, sandbox.root().join("other.jsonl").exists()), (1, false));
+    }
 }

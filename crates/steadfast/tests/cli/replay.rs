@@ -73,8 +73,8 @@ fn what_nobody_writes_is_said_to_be_so() {
     fs::write(sandbox.root().join("a.jsonl"), "hello\n").unwrap();
     let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(said, @r"
-    error: `a.jsonl` is not a Claude Code or Codex transcript
+    insta::assert_snapshot!(said, @"
+    error: `a.jsonl` is not a Claude Code or Codex transcript, and not a recording of `steadfast proxy`
 
     hint: `steadfast transcript stats` lists the transcripts of this repository
     ");

@@ -61,3 +61,20 @@ fn an_agent_that_cannot_be_behind_a_proxy_is_refused_before_the_run_starts() {
     assert!(said.contains("the agent died: exited with 1") && !said.contains("proxy"), "{said}");
     assert_eq!(progress(&sandbox)["proxy"], false);
 }
+
+#[test]
+fn what_claude_code_lacks_behind_a_proxy_is_said_once() {
+    let sandbox = sandbox();
+    write_program(&sandbox.binary().with_file_name("claude"), "exit 1");
+    let said = |arguments: &[&str]| String::from_utf8(sandbox.run(arguments).stderr).unwrap();
+    let first = said(&["run", "SPEC.json", "--host", "claude", "--proxy"]);
+    assert!(first.contains(", each agent behind a proxy, ") && first.contains("no Remote Control"), "{first}");
+    assert_eq!(progress(&sandbox)["proxy"], true);
+    // A resumed run is behind proxies again, unless it is told otherwise.
+    sandbox.ok(&["task", "unblock", "1.1"]);
+    let again = said(&["resume"]);
+    assert!(again.contains(", each agent behind a proxy, ") && !again.contains("Remote Control"), "{again}");
+    sandbox.ok(&["task", "unblock", "1.1"]);
+    assert!(!said(&["resume", "--no-proxy"]).contains("behind a proxy"));
+    assert_eq!(progress(&sandbox)["proxy"], false);
+}
