@@ -114,22 +114,25 @@ struct Exchange {
     answer: Vec<u8>,
 }
 
+/// The bytes of a connection: to the server, and back.
+type BothWays = Arc<Mutex<[Vec<u8>; 2]>>;
+
 /// Passes connections on, and keeps what went both ways.
 struct Tee {
     address: SocketAddr,
-    connections: Arc<Mutex<Vec<Arc<Mutex<[Vec<u8>; 2]>>>>>,
+    connections: Arc<Mutex<Vec<BothWays>>>,
 }
 
 impl Tee {
     fn start(to: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let connections = Arc::<Mutex<Vec<_>>>::default();
+        let connections = Arc::<Mutex<Vec<BothWays>>>::default();
         let known = Arc::clone(&connections);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let Ok(server) = TcpStream::connect(to) else { continue };
-                let seen = Arc::<Mutex<[Vec<u8>; 2]>>::default();
+                let seen = BothWays::default();
                 known.lock().unwrap().push(Arc::clone(&seen));
                 // The proxy admits only clients that know it by its own address.
                 let names = [address, to].map(|address| address.to_string());
