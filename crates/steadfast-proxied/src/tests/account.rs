@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 
 use steadfast_hosts::install::Homes;
@@ -136,10 +136,13 @@ fn answers_under_way_are_finished_and_nothing_follows_them() {
     // No answer begins before all twenty requests have been forwarded.
     let service = Service::start(STREAMS, events);
     let (claude, url) = agent(&proxies(&account), service.address, true);
+    // The first answers alone do not spend the budget.
+    let answered = Barrier::new(STREAMS);
     thread::scope(|scope| {
         for _ in 0..STREAMS {
             scope.spawn(|| {
                 assert_eq!(ask(&url, true).0, 200);
+                answered.wait();
                 assert_refusal(true, &ask(&url, true));
             });
         }
