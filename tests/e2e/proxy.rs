@@ -28,6 +28,7 @@ on!(corrections_are_repeated_after_a_resume_behind_another_proxy: claude_2_1_325
 on!(without_hooks_a_second_prompt_says_what_the_work_is_now: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_a_subagent_gets_only_its_own_corrections: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_a_compaction_sees_the_corrections_and_is_no_prompt: claude_2_1_325, codex_0_166_0);
+on!(corrections_are_repeated_in_a_forked_session: claude_2_1_325);
 on!(with_hooks_each_correction_is_given_once: claude_2_1_325, codex_0_166_0);
 on!(without_hooks_an_agent_that_ignores_every_correction_is_halted: claude_2_1_325, codex_0_166_0);
 on!(a_spent_budget_ends_the_agent_with_one_refusal: claude_2_1_325, claude_2_1_197, codex_0_166_0);
@@ -677,4 +678,18 @@ fn a_recording_has_no_credential_and_is_replayed(program: &Program) {
     let verdicts: Vec<Value> =
         rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["verdict"].clone()).collect();
     assert_eq!(verdicts, ["deny", "pass"], "{rows}");
+}
+
+fn corrections_are_repeated_in_a_forked_session(program: &Program) {
+    let scene = at_work(program, "");
+    let session = scene.session(straying()).started_by(["proxy", "--mode", "advise", "--"]);
+    let first = without_hooks(program, session).run();
+    let fork = scene.session(Scenario::new("fork").prompt("Go on.").say("Well."));
+    let fork = fork.args(["--resume", &first.id, "--fork-session"]).started_by(["proxy", "--mode", "advise", "--"]);
+    let second = without_hooks(program, fork).run();
+    assert!(second.status.success(), "{}", second.errors);
+    assert_ne!(first.id, second.id);
+    let [before, after] = [main_requests(&first).pop().unwrap(), main_requests(&second).remove(0)];
+    has_both_corrections(&after);
+    assert_eq!(outputs(&after), outputs(&before));
 }

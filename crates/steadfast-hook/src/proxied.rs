@@ -69,9 +69,9 @@ impl ProxiedSession {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the session has a state.
+    /// Returns whether the session has a state. A fork has a folder for its corrections before that.
     pub fn is_known(&self) -> bool {
-        self.files().dir().is_dir()
+        self.files().journal_bytes() > 0
     }
 
     /// Handles an event as its hook would. `most`: no policy is stricter.

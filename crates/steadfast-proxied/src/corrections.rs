@@ -42,6 +42,8 @@ struct ResultBook {
     said: BTreeMap<u64, String>,
     /// The ids of the calls with a correction.
     corrected: BTreeSet<String>,
+    /// The corrections of other sessions, until the first answer. A session that was forked has their results.
+    others: Vec<KeptCorrection>,
     /// Results whose calls no longer wait.
     judged: BTreeSet<u64>,
     /// Results that went to the model without a correction.
@@ -65,7 +67,8 @@ impl ResultCorrections {
             Ok(kept) => (kept, false),
             Err(_) => (Vec::new(), true),
         };
-        let mut book = ResultBook { is_mute, ..ResultBook::default() };
+        let others = if kept.is_empty() && !is_mute { files.corrections_of_others() } else { Vec::new() };
+        let mut book = ResultBook { is_mute, others, ..ResultBook::default() };
         book.say(kept);
         Self(Mutex::new(book))
     }
@@ -73,6 +76,8 @@ impl ResultCorrections {
     /// Expects a call to be judged.
     pub(crate) fn expect(&self, agent: Option<&str>, call: &str) {
         let mut book = self.book();
+        // From now on the results are of this session's own calls.
+        book.others.clear();
         if book.waiting.len() < WAITING {
             book.waiting.insert(name(agent, call), None);
         }
@@ -91,16 +96,31 @@ impl ResultCorrections {
     /// Returns whether any call waits for its result or has a correction.
     pub(crate) fn awaits_any(&self) -> bool {
         let book = self.book();
-        !book.waiting.is_empty() || !book.kept.is_empty()
+        !(book.waiting.is_empty() && book.kept.is_empty() && book.others.is_empty())
     }
 
     pub(crate) fn awaits(&self, agent: Option<&str>, call: &str) -> bool {
         let book = self.book();
-        book.corrected.contains(call) || book.waiting.contains_key(&name(agent, call))
+        let is_others = || book.others.iter().any(|other| other.call == call);
+        book.corrected.contains(call) || is_others() || book.waiting.contains_key(&name(agent, call))
     }
 
     pub(crate) fn has_any(&self) -> bool {
-        !self.book().kept.is_empty()
+        let book = self.book();
+        !(book.kept.is_empty() && book.others.is_empty())
+    }
+
+    /// Takes over the corrections of these results from the sessions that they come from.
+    pub(crate) fn take_over(&self, agent: Option<&str>, results: &[WireResult]) -> Vec<KeptCorrection> {
+        let others = std::mem::take(&mut self.book().others);
+        let hashes = hashes(agent, results);
+        let mut found: Vec<KeptCorrection> = Vec::new();
+        for other in others.into_iter().filter(|other| hashes.contains(&other.result)) {
+            if found.iter().all(|known| known.result != other.result) {
+                found.push(other);
+            }
+        }
+        found
     }
 
     /// Takes the waiting calls whose results are here. If an id occurs twice, the call waits for the last one.

@@ -240,7 +240,7 @@ impl ProxyPipeline {
     fn after(&self, exchange: &ModelExchange, results: &[WireResult]) {
         let Some(session) = self.session(exchange) else { return };
         let Session { proxied: Some(proxied), corrections, .. } = &*session else { return };
-        let mut new = Vec::new();
+        let mut new = corrections.take_over(agent(exchange), results);
         for NewResult { waiting: WaitingCall { call, advice }, result, hash } in
             corrections.take_new(agent(exchange), results)
         {

@@ -222,6 +222,28 @@ fn corrections_are_repeated_by_another_proxy_also_one_that_observes() {
 }
 
 #[test]
+fn a_forked_session_keeps_the_corrections_of_its_results() {
+    let repository = Repository::new("");
+    let mut client = repository.client(Mode::Advise);
+    let said = client.stray();
+    for mode in [Mode::Observe, Mode::Advise] {
+        let mut fork = repository.client(mode);
+        fork.exchange.session = Some(format!("fork in {mode}"));
+        fork.conversation.clone_from(&client.conversation);
+        assert!(fork.pipeline.corrects(&fork.exchange));
+        assert_eq!(fork.send(), said, "{mode}");
+        // Its own file has them now.
+        fork.pipeline = repository.pipeline(Host::Claude, mode);
+        assert_eq!(fork.send(), said, "{mode}");
+    }
+    // Another session whose model numbers its calls in the same way has results of its own.
+    let mut other = repository.client(Mode::Advise);
+    other.exchange.session = Some("other".to_owned());
+    other.write("b", "web/menu.txt");
+    assert_eq!(other.send(), []);
+}
+
+#[test]
 fn an_observing_proxy_says_nothing() {
     let repository = Repository::new("");
     let mut client = repository.client(Mode::Observe);

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use steadfast_redact::redact;
@@ -38,13 +39,27 @@ impl SessionFiles {
     /// The most bytes of all corrections of a session.
     const CORRECTIONS: usize = 1 << 20;
 
+    /// The most other sessions that are read.
+    const OTHERS: usize = 64;
+
     /// Returns the corrections of the session, the oldest first.
     pub fn corrections(&self) -> io::Result<Vec<KeptCorrection>> {
-        let text = match fs::read_to_string(self.dir.join(FILE)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            text => text?,
+        read(&self.dir.join(FILE))
+    }
+
+    /// Returns the corrections of the other sessions here. A session that was forked from one of them has its results.
+    pub fn corrections_of_others(&self) -> Vec<KeptCorrection> {
+        let Some(folders) = self.dir.parent().and_then(|sessions| fs::read_dir(sessions).ok()) else {
+            return Vec::new();
         };
-        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+        let others = folders.flatten().map(|folder| folder.path()).filter(|dir| *dir != self.dir);
+        let mut files: Vec<_> = others
+            .map(|dir| dir.join(FILE))
+            .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
+            .collect();
+        files.sort();
+        let newest = files.into_iter().rev().take(Self::OTHERS);
+        newest.filter_map(|(_, file)| read(&file).ok()).flatten().collect()
     }
 
     /// Stores all corrections of the session. When this returns, they are on the disk. An earlier correction is never
@@ -60,6 +75,14 @@ impl SessionFiles {
         }
         replace_in_folder(&self.dir.join(FILE), text.as_bytes())
     }
+}
+
+fn read(file: &Path) -> io::Result<Vec<KeptCorrection>> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text?,
+    };
+    Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
@@ -90,6 +113,19 @@ mod tests {
         assert!(!said.text.contains("AKIAIOSFODNN7"), "{said:?}");
         let long = KeptCorrection::new("a", 1, &"é ".repeat(8 << 10));
         assert!(long.text.len() <= 8 << 10 && long.text.ends_with([' ', 'é']), "{}", long.text.len());
+    }
+
+    #[test]
+    fn the_corrections_of_other_sessions_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = files(&dir);
+        let place = Place { state: dir.path().join("state"), root: dir.path().to_owned() };
+        let other = SessionFiles::of(&place, &SessionId::new("other"));
+        assert_eq!(files.corrections_of_others(), []);
+        let one = KeptCorrection::new("a", 1, "kept");
+        other.keep_corrections(std::slice::from_ref(&one)).unwrap();
+        files.keep_corrections(&[KeptCorrection::new("b", 2, "own")]).unwrap();
+        assert_eq!(files.corrections_of_others(), [one]);
     }
 
     #[test]

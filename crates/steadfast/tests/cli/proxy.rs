@@ -146,7 +146,7 @@ fn what_cannot_be_behind_the_proxy_is_refused_with_the_reason() {
 }
 
 #[test]
-fn only_a_known_agent_can_be_enforced() {
+fn only_a_known_agent_can_be_corrected() {
     let sandbox = Sandbox::new();
     let enforced = ["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "enforce", "--", "true"];
     let (code, said) = sandbox.fails(&enforced);
@@ -156,7 +156,9 @@ fn only_a_known_agent_can_be_enforced() {
     let enforced = ["proxy", "--upstream", "http://127.0.0.1:9", "--", "true"];
     assert_eq!(sandbox.fails(&enforced), (code, said));
     sandbox.ok(&["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "observe", "--", "true"]);
-    assert_eq!(sandbox.fails(&["proxy", "--mode", "guess", "--", "true"]).0, 64);
+    let advised = ["proxy", "--upstream", "http://127.0.0.1:9", "--mode", "advise", "--", "true"];
+    assert_eq!(sandbox.fails(&advised).0, 1);
+    assert_eq!(sandbox.fails(&["proxy", "--mode", "strict", "--", "true"]).0, 64);
 }
 
 #[test]

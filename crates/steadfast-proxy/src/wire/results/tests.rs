@@ -1,3 +1,6 @@
+use proptest::prelude::*;
+use serde_json::json;
+
 use super::*;
 use crate::tests::client::FORMATS;
 
@@ -128,5 +131,21 @@ fn a_string_and_a_list_with_one_text_get_the_same_words() {
         let both = [r#""ran""#, r#"[{"type":"text","text":"ran"}]"#];
         let said = both.map(|output| text_of(&corrected(format, &request(format, output), "why").unwrap()));
         assert_eq!(said, ["ran\n\nwhy", "ran\n\nwhy"], "{format:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_added_to_any_output_and_nothing_else_changes(output: String, text: String, is_list: bool) {
+        for format in FORMATS {
+            let written = |text: &str| match is_list {
+                true => json!([{"type": "image"}, {"type": "text", "text": text, "cache_control": {}}]).to_string(),
+                false => json!(text).to_string(),
+            };
+            let gap = if output.is_empty() { "" } else { "\n\n" };
+            let expected = request(format, &written(&format!("{output}{gap}{text}")));
+            let found = corrected(format, &request(format, &written(&output)), &text);
+            prop_assert_eq!(found.unwrap(), expected);
+        }
     }
 }
