@@ -66,8 +66,8 @@ pub(super) struct Flags {
     parallel: Option<u32>,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
-    /// Start every agent behind a proxy of its own: the cost is exact, and the cost limit holds to the answers under way.
-    /// [default: run.proxy, off]
+    /// Start every agent behind a proxy of its own. The cost is then exact, and exceeds its limit by the answers under way
+    /// at most. [default: run.proxy, off]
     #[arg(long, conflicts_with = "no_proxy")]
     proxy: bool,
     /// Start the agents without proxies, whatever `run.proxy` says.
