@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use steadfast_model::Millis;
@@ -52,6 +53,13 @@ pub struct ExchangeRecorder {
     writer: Mutex<Option<JoinHandle<Written>>>,
 }
 
+/// One moment by both clocks. From it on, times have the order of the exchanges, even if the clock is set back.
+#[derive(Clone, Copy, Debug)]
+struct RecordStart {
+    at: Millis,
+    instant: Instant,
+}
+
 /// How far the writer came.
 #[derive(Debug, Default)]
 struct Written {
@@ -81,8 +89,9 @@ impl ExchangeRecorder {
         let (copies, received) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let taken = Arc::clone(&waiting);
+        let start = RecordStart { at: clock(), instant: Instant::now() };
         let writer = thread::Builder::new().name("recorder".to_owned());
-        let writer = writer.spawn(move || write(file, written, &received, &taken, clock))?;
+        let writer = writer.spawn(move || write(file, written, &received, &taken, start))?;
         Ok(Arc::new(Self {
             path: path.to_owned(),
             copies: Mutex::new(Some(copies)),
@@ -140,14 +149,14 @@ fn write(
     mut written: Written,
     copies: &Receiver<ExchangeCopy>,
     waiting: &AtomicUsize,
-    clock: fn() -> Millis,
+    start: RecordStart,
 ) -> Written {
     // The search for secrets takes as long as an exchange, and the stream needs the processor first. Elsewhere than on Linux
     // the whole process would wait.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, 19);
     for copy in copies {
-        let line = format!("{}\n", line(&copy, clock()));
+        let line = format!("{}\n", line(&copy, start));
         waiting.fetch_sub(copy.bytes(), Ordering::Relaxed);
         let room = FILE_LIMIT.saturating_sub(written.bytes);
         let problem = if line.len() as u64 > room {
@@ -167,16 +176,16 @@ fn write(
     written
 }
 
-fn line(copy: &ExchangeCopy, now: Millis) -> Value {
+fn line(copy: &ExchangeCopy, start: RecordStart) -> Value {
     let cleaner = Cleaner { secrets: &copy.secrets };
-    let lasted = millis(copy.began.elapsed());
+    let since = millis(copy.began.saturating_duration_since(start.instant));
     let format = copy.exchange.as_ref().map(|exchange| exchange.format);
     let exchange = copy.exchange.as_ref();
     let answer = format.zip(copy.answer.as_ref()).map(|(format, answer)| cleaner.answer(format, answer));
     let mut answer = answer.unwrap_or_default();
     answer.insert("headers".to_owned(), cleaner.headers(&copy.answer_headers));
     json!({
-        "at": now.0.saturating_sub(lasted),
+        "at": start.at.0.saturating_add(since),
         "answered_ms": copy.answered.map(millis),
         "lasted_ms": millis(copy.lasted),
         "method": copy.method,
