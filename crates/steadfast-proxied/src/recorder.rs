@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use steadfast_model::Millis;
@@ -53,13 +53,6 @@ pub struct ExchangeRecorder {
     writer: Mutex<Option<JoinHandle<Written>>>,
 }
 
-/// One moment by both clocks. From it on, times have the order of the exchanges, even if the clock is set back.
-#[derive(Clone, Copy, Debug)]
-struct RecordStart {
-    at: Millis,
-    instant: Instant,
-}
-
 /// How far the writer came.
 #[derive(Debug, Default)]
 struct Written {
@@ -71,27 +64,27 @@ struct Written {
 
 impl ExchangeRecorder {
     /// Creates the file. `folder`: where the agent works.
-    pub fn create(path: &Path, folder: &Path, clock: fn() -> Millis) -> Result<Arc<Self>, RecordError> {
+    pub fn create(path: &Path, folder: &Path, now: Millis) -> Result<Arc<Self>, RecordError> {
         let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let mut file = created.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => RecordError::Exists(path.to_owned()),
             _ => RecordError::Create { path: path.to_owned(), source },
         })?;
-        let head = json!({ MARK: 1, "at": clock(), "folder": folder.to_string_lossy() });
+        let head = json!({ MARK: 1, "at": now, "folder": folder.to_string_lossy() });
         let head = format!("{head}\n");
         let failed = |source| RecordError::Create { path: path.to_owned(), source };
         file.write_all(head.as_bytes()).map_err(failed)?;
         let written = Written { bytes: head.len() as u64, ..Written::default() };
-        Self::start(path, file, written, clock).map_err(failed)
+        Self::start(path, file, written, now).map_err(failed)
     }
 
-    fn start(path: &Path, file: File, written: Written, clock: fn() -> Millis) -> io::Result<Arc<Self>> {
+    fn start(path: &Path, file: File, written: Written, now: Millis) -> io::Result<Arc<Self>> {
+        let clock = Clock { began: Instant::now(), at: now };
         let (copies, received) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let taken = Arc::clone(&waiting);
-        let start = RecordStart { at: clock(), instant: Instant::now() };
         let writer = thread::Builder::new().name("recorder".to_owned());
-        let writer = writer.spawn(move || write(file, written, &received, &taken, start))?;
+        let writer = writer.spawn(move || write(file, written, &received, &taken, clock))?;
         Ok(Arc::new(Self {
             path: path.to_owned(),
             copies: Mutex::new(Some(copies)),
@@ -103,8 +96,8 @@ impl ExchangeRecorder {
 
     /// The same with another file.
     #[cfg(test)]
-    pub(crate) fn with_file(&self, file: File, clock: fn() -> Millis) -> Arc<Self> {
-        Self::start(&self.path, file, Written::default(), clock).unwrap()
+    pub(crate) fn with_file(&self, file: File) -> Arc<Self> {
+        Self::start(&self.path, file, Written::default(), Millis(0)).unwrap()
     }
 
     /// Writes what still waits, and returns one line about the recording.
@@ -149,14 +142,14 @@ fn write(
     mut written: Written,
     copies: &Receiver<ExchangeCopy>,
     waiting: &AtomicUsize,
-    start: RecordStart,
+    clock: Clock,
 ) -> Written {
     // The search for secrets takes as long as an exchange, and the stream needs the processor first. Elsewhere than on Linux
     // the whole process would wait.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, 19);
     for copy in copies {
-        let line = format!("{}\n", line(&copy, start));
+        let line = format!("{}\n", line(&copy, clock));
         waiting.fetch_sub(copy.bytes(), Ordering::Relaxed);
         let room = FILE_LIMIT.saturating_sub(written.bytes);
         let problem = if line.len() as u64 > room {
@@ -176,16 +169,23 @@ fn write(
     written
 }
 
-fn line(copy: &ExchangeCopy, start: RecordStart) -> Value {
+/// The time at which the recording began. A step of the system's clock must not change the order of the exchanges.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    began: Instant,
+    at: Millis,
+}
+
+fn line(copy: &ExchangeCopy, clock: Clock) -> Value {
     let cleaner = Cleaner { secrets: &copy.secrets };
-    let since = millis(copy.began.saturating_duration_since(start.instant));
+    let since = millis(copy.began.saturating_duration_since(clock.began));
     let format = copy.exchange.as_ref().map(|exchange| exchange.format);
     let exchange = copy.exchange.as_ref();
     let answer = format.zip(copy.answer.as_ref()).map(|(format, answer)| cleaner.answer(format, answer));
     let mut answer = answer.unwrap_or_default();
     answer.insert("headers".to_owned(), cleaner.headers(&copy.answer_headers));
     json!({
-        "at": start.at.0.saturating_add(since),
+        "at": clock.at.0.saturating_add(since),
         "answered_ms": copy.answered.map(millis),
         "lasted_ms": millis(copy.lasted),
         "method": copy.method,
@@ -202,7 +202,7 @@ fn line(copy: &ExchangeCopy, start: RecordStart) -> Value {
     })
 }
 
-fn millis(duration: std::time::Duration) -> i64 {
+fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 

@@ -71,7 +71,7 @@ impl RecordedSessions {
             return Ok(None);
         }
         let folder = head["folder"].as_str().unwrap_or_default().to_owned();
-        let (mut recorded, mut sessions) = (Self::default(), BTreeMap::<String, Reading>::new());
+        let (mut recorded, mut exchanges, mut known) = (Self::default(), Vec::new(), HashSet::new());
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -84,18 +84,62 @@ impl RecordedSessions {
             };
             let format = [WireFormat::Messages, WireFormat::Responses];
             let format = format.into_iter().find(|format| exchange.format.as_deref() == Some(name(*format)));
-            match (format, exchange.session.clone()) {
-                (Some(format), Some(id)) => {
-                    let fresh = || Reading::new(&id, format, folder.clone(), Millis(exchange.at));
-                    sessions.entry(id.clone()).or_insert_with(fresh).add(format, exchange);
+            match (format, &exchange.session) {
+                (Some(format), Some(_)) => {
+                    exchanges.push(RecordedExchange::of(format, exchange, &mut known));
                 }
                 _ if exchange.format.is_some() => recorded.unknown += 1,
                 _ => {}
             }
         }
+        // The lines are in the order of their ends. A client may send its next request before the end of the last answer.
+        exchanges.sort_by_key(|exchange| exchange.at);
+        let mut sessions = BTreeMap::<String, Reading>::new();
+        for exchange in exchanges {
+            let fresh = || Reading::new(&exchange, folder.clone());
+            sessions.entry(exchange.session.clone()).or_insert_with(fresh).add(exchange);
+        }
         recorded.sessions = sessions.into_iter().map(|(id, session)| session.end(id)).collect();
         recorded.sessions.sort_by_key(|session| session.events.first().map(|event| event.at));
         Ok(Some(recorded))
+    }
+}
+
+/// What the rules need of an exchange. A request holds the whole conversation and is not kept.
+struct RecordedExchange {
+    host: Host,
+    at: i64,
+    ended: i64,
+    session: String,
+    agent: Option<String>,
+    /// The text of the prompt, and the length of the conversation.
+    prompt: Option<(String, usize)>,
+    /// Those that no earlier line has.
+    results: Vec<WireResult>,
+    calls: Vec<LineCall>,
+}
+
+impl RecordedExchange {
+    /// `known`: the results of earlier lines, by session and call.
+    fn of(format: WireFormat, line: Line, known: &mut HashSet<(String, String)>) -> Self {
+        let Line { at, lasted_ms, session, agent, request, answer, .. } = line;
+        let host = match format {
+            WireFormat::Responses => Host::Codex,
+            WireFormat::Messages | WireFormat::Chat => Host::Claude,
+        };
+        let session = session.unwrap_or_default();
+        // Codex names the main thread, too.
+        let agent = agent.filter(|agent| *agent != session);
+        let body = request.body.unwrap_or_default();
+        let prompt = WirePrompt::of(format, body.as_bytes()).filter(|_| agent.is_none()).and_then(|prompt| {
+            let ProxiedPrompt { text, .. } = ProxiedPrompt::of(host, None, &prompt.texts)?;
+            Some((text, prompt.length))
+        });
+        let is_new = |id: &str| !known.contains(&(session.clone(), id.to_owned()));
+        let results = results(format, body.as_bytes(), is_new);
+        known.extend(results.iter().map(|result| (session.clone(), result.id.clone())));
+        let ended = at.saturating_add(lasted_ms);
+        Self { host, at, ended, session, agent, prompt, results, calls: answer.calls }
     }
 }
 
@@ -104,57 +148,51 @@ struct Reading {
     host: Host,
     folder: String,
     events: Vec<Event>,
-    /// Calls without a result so far.
-    waiting: BTreeMap<String, ProxiedCall>,
+    /// Calls without a result so far, and the places of their events.
+    waiting: BTreeMap<String, (ProxiedCall, usize)>,
     /// Ids of all calls.
     seen: HashSet<String>,
-    /// Texts of the prompts, with the length of the conversation.
     prompts: HashSet<(String, usize)>,
 }
 
 impl Reading {
-    fn new(id: &str, format: WireFormat, folder: String, at: Millis) -> Self {
-        let host = match format {
-            WireFormat::Responses => Host::Codex,
-            WireFormat::Messages | WireFormat::Chat => Host::Claude,
-        };
+    fn new(first: &RecordedExchange, folder: String) -> Self {
+        let (host, id, at) = (first.host, SessionId::new(&first.session), Millis(first.at));
         let kind = EventKind::SessionStart { source: StartSource::Startup };
-        let start = Event { via: Via::Proxy, ..Event::plain(SessionId::new(id), host, folder.clone(), at, kind) };
+        let start = Event { via: Via::Proxy, ..Event::plain(id, host, folder.clone(), at, kind) };
         let (waiting, seen, prompts) = (BTreeMap::new(), HashSet::new(), HashSet::new());
         Self { host, folder, events: vec![start], waiting, seen, prompts }
     }
 
-    fn add(&mut self, format: WireFormat, exchange: Line) {
-        let Line { at, lasted_ms, session, agent, request, answer, .. } = exchange;
-        let session = session.unwrap_or_default();
-        // Codex names the main thread, too.
-        let agent = agent.filter(|agent| *agent != session);
-        let body = request.body.unwrap_or_default();
+    fn add(&mut self, exchange: RecordedExchange) {
+        let RecordedExchange { at, ended, session, agent, prompt, results, calls, .. } = exchange;
         let asked = self.context(at);
-        let awaited = results(format, body.as_bytes(), |id| self.waiting.contains_key(id));
-        for WireResult { id, is_error, output, .. } in awaited {
-            if let Some(call) = self.waiting.remove(&id) {
-                self.events.extend(call.after(&output, is_error, &asked));
+        for WireResult { id, is_error, output, .. } in results {
+            let Some((call, place)) = self.waiting.remove(&id) else { continue };
+            // The answer with the call may have ended a moment after the client had the call.
+            if let Some(before) = self.events.get_mut(place) {
+                before.at = before.at.min(asked.at);
             }
+            self.events.extend(call.after(&output, is_error, &asked));
         }
-        if agent.is_none()
-            && let Some(prompt) = WirePrompt::of(format, body.as_bytes())
-            && let Some(ProxiedPrompt { text, .. }) = ProxiedPrompt::of(self.host, None, &prompt.texts)
-            && self.prompts.insert((text.clone(), prompt.length))
+        if let Some((text, length)) = prompt
+            && self.prompts.insert((text.clone(), length))
         {
             let kind = EventKind::prompt(text, PromptOrigin::Proxied);
             let (id, folder) = (SessionId::new(&session), self.folder.clone());
             self.events.push(Event { via: Via::Proxy, ..Event::plain(id, self.host, folder, asked.at, kind) });
         }
-        let answered = self.context(at.saturating_add(lasted_ms));
-        for LineCall { id, tool, namespace, input } in answer.calls {
+        let answered = self.context(ended);
+        for LineCall { id, tool, namespace, input } in calls {
             if !self.seen.insert(id.clone()) {
                 continue;
             }
             let (session, agent) = (session.clone(), agent.clone());
             let call = ProxiedCall { host: self.host, session, agent, id, tool, namespace, input };
-            self.events.extend(call.before(&answered));
-            self.waiting.insert(call.id.clone(), call);
+            if let Ok(event) = call.before(&answered) {
+                self.waiting.insert(call.id.clone(), (call, self.events.len()));
+                self.events.push(event);
+            }
         }
     }
 

@@ -132,8 +132,8 @@ fn twenty_streams_exceed_a_budget_by_their_answers_under_way_at_most() {
 #[test]
 fn answers_under_way_are_finished_and_nothing_follows_them() {
     let account = Arc::new(RunAccount::default());
-    account.begin(Some(3 * ANSWER), 0);
-    // No answer begins before all twenty requests have been forwarded.
+    // The first answer spends it, and no answer begins before all twenty requests have been forwarded.
+    account.begin(Some(ANSWER), 0);
     let service = Service::start(STREAMS, events);
     let (claude, url) = agent(&proxies(&account), service.address, true);
     // The first answers alone do not spend the budget.

@@ -16,9 +16,7 @@ use crate::{ExchangeRecorder, Meter, RecordError, RecordedSessions, routes};
 
 const KEY: &str = "an-api-key-of-no-known-form";
 
-fn now() -> Millis {
-    Millis(1_000_000)
-}
+const NOW: Millis = Millis(1_000_000);
 
 /// A token in the form of GitHub's.
 fn token() -> String {
@@ -35,7 +33,7 @@ struct Recorded {
 impl Recorded {
     fn start(service: &Service) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let recorder = ExchangeRecorder::create(&folder.path().join("r.jsonl"), Path::new("/repo"), now).unwrap();
+        let recorder = ExchangeRecorder::create(&folder.path().join("r.jsonl"), Path::new("/repo"), NOW).unwrap();
         let url = format!("http://{}", service.address);
         let (routes, tokens) = routes([&*url], &NetworkSettings::default(), Some(&recorder)).unwrap();
         let proxy = RunningProxy::start(routes, Arc::new(Meter::new(Prices::built_in(), None))).unwrap();
@@ -171,10 +169,10 @@ fn a_file_that_exists_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine");
     fs::write(&path, "mine").unwrap();
-    let error = ExchangeRecorder::create(&path, Path::new("/"), now).unwrap_err();
+    let error = ExchangeRecorder::create(&path, Path::new("/"), NOW).unwrap_err();
     assert!(matches!(error, RecordError::Exists(_)));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-    let error = ExchangeRecorder::create(&folder.path().join("a/b"), Path::new("/"), now).unwrap_err();
+    let error = ExchangeRecorder::create(&folder.path().join("a/b"), Path::new("/"), NOW).unwrap_err();
     assert!(matches!(error, RecordError::Create { .. }));
 }
 
@@ -184,7 +182,7 @@ fn a_full_disk_ends_the_recording_and_not_the_agent() {
     let service = Service::start(1, |_| call("c-1", "Bash", &["{}"]));
     let mut recorded = Recorded::start(&service);
     let full: File = OpenOptions::new().write(true).open("/dev/full").unwrap();
-    recorded.recorder = recorded.recorder.with_file(full, now);
+    recorded.recorder = recorded.recorder.with_file(full);
     let url = format!("http://{}", service.address);
     let (routes, tokens) = routes([&*url], &NetworkSettings::default(), Some(&recorded.recorder)).unwrap();
     recorded.token = tokens[0].clone();

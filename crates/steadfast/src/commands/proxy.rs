@@ -65,7 +65,7 @@ impl Proxy {
             self.budget.map(|budget| budget.micro).filter(|micro| *micro > 0),
         ));
         let mode = self.mode.or(settings.map(|settings: Settings| settings.proxy.mode.value)).unwrap_or_default();
-        let record = |file: &PathBuf| ExchangeRecorder::create(file, &environment::cwd(), environment::now);
+        let record = |file: &PathBuf| ExchangeRecorder::create(file, &environment::cwd(), environment::now());
         let work = |recorder| ProxyWork { mode, meter, recorder };
         match (self.command.split_first(), self.listen) {
             (Some((program, args)), _) => {
