@@ -109,6 +109,7 @@ fn event() -> impl Strategy<Value = Event> {
             attended: (rare == 1).then_some(codex),
             cut: false,
             input: None,
+            thinking: None,
             content: Content::default(),
             kind,
         })

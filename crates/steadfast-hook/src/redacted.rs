@@ -13,6 +13,7 @@ pub struct Redacted(Event);
 impl Redacted {
     pub fn of(mut event: Event) -> Self {
         redact(&mut event.kind);
+        event.thinking.iter_mut().for_each(clean);
         Self(event)
     }
 

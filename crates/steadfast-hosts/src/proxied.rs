@@ -80,6 +80,8 @@ pub struct ProxiedCall {
     pub namespace: Option<String>,
     /// JSON of a function, or the text of another tool.
     pub input: String,
+    /// What the model visibly thought before it.
+    pub thinking: String,
 }
 
 impl ProxiedCall {
@@ -116,7 +118,10 @@ impl ProxiedCall {
         let payload = payload.to_string();
         let start = payload.strip_suffix('}').unwrap_or(&payload);
         let payload = format!("{start},\"tool_input\":{}}}", input.get());
-        decode(self.host, Via::Proxy, name, payload.as_bytes(), context)
+        let mut event = decode(self.host, Via::Proxy, name, payload.as_bytes(), context)?;
+        let from = self.thinking.ceil_char_boundary(self.thinking.len().saturating_sub(Event::THOUGHT));
+        event.thinking = Some(self.thinking[from..].to_owned()).filter(|thinking| !thinking.is_empty());
+        Ok(event)
     }
 
     /// Returns tool and input as a hook gets them.
@@ -159,6 +164,7 @@ mod tests {
             tool: tool.to_owned(),
             namespace: namespace.map(str::to_owned),
             input: input.to_owned(),
+            thinking: String::new(),
         }
     }
 
@@ -221,6 +227,21 @@ mod tests {
     fn an_input_that_is_not_json_is_empty() {
         assert_eq!(action(&call(Host::Claude, "Bash", None, "{\"command\": ")), Action::shell(""));
         assert_eq!(action(&call(Host::Claude, "Bash", None, "")), Action::shell(""));
+    }
+
+    #[test]
+    fn what_the_model_thought_goes_with_its_call() {
+        let thinking = |text: String| {
+            let call = ProxiedCall { thinking: text, ..call(Host::Claude, "Bash", None, r#"{"command":"ls"}"#) };
+            let after = call.after("\"\"", false, &context()).unwrap().thinking;
+            assert_eq!(call.before(&context()).unwrap().thinking, after);
+            after
+        };
+        assert_eq!(thinking(String::new()), None);
+        assert_eq!(thinking("Look first.".to_owned()).as_deref(), Some("Look first."));
+        // The end, and whole characters.
+        let long = thinking(format!("{}then look", "ä".repeat(2_000))).unwrap();
+        assert!(long.len() <= Event::THOUGHT && long.starts_with('ä') && long.ends_with("then look"), "{long}");
     }
 
     #[test]

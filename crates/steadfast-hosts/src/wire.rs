@@ -93,6 +93,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], context: &WireCo
         cut: is_cut,
         abridged: false,
         input: input.tool_input.map(|raw| hash_text(raw.get())),
+        thinking: None,
         content,
         kind,
     })

@@ -231,7 +231,16 @@ mod tests {
 
     fn waiting(id: &str) -> WaitingCall {
         let [session, id, tool, input] = ["s", id, "Bash", "{}"].map(str::to_owned);
-        let call = ProxiedCall { host: Host::Sim, session, agent: None, id, tool, namespace: None, input };
+        let call = ProxiedCall {
+            host: Host::Sim,
+            session,
+            agent: None,
+            id,
+            tool,
+            namespace: None,
+            input,
+            thinking: String::new(),
+        };
         WaitingCall { call, advice: None }
     }
 

@@ -267,9 +267,18 @@ impl ProxyPipeline {
     }
 
     fn as_hooked(&self, exchange: &ModelExchange, call: &WireCall) -> ProxiedCall {
-        let WireCall { id, tool, namespace, input, .. } = call.clone();
+        let WireCall { id, tool, namespace, input, thinking, .. } = call.clone();
         let session = exchange.session.clone().unwrap_or_default();
-        ProxiedCall { host: self.host, session, agent: agent(exchange).map(str::to_owned), id, tool, namespace, input }
+        ProxiedCall {
+            host: self.host,
+            session,
+            agent: agent(exchange).map(str::to_owned),
+            id,
+            tool,
+            namespace,
+            input,
+            thinking,
+        }
     }
 
     /// The ruling on a call that could not be judged: a closed gate stays closed.

@@ -188,7 +188,8 @@ impl Reading {
                 continue;
             }
             let (session, agent) = (session.clone(), agent.clone());
-            let call = ProxiedCall { host: self.host, session, agent, id, tool, namespace, input };
+            let call =
+                ProxiedCall { host: self.host, session, agent, id, tool, namespace, input, thinking: String::new() };
             if let Ok(event) = call.before(&answered) {
                 self.waiting.insert(call.id.clone(), (call, self.events.len()));
                 self.events.push(event);

@@ -122,7 +122,7 @@ impl CallHold {
             self.take(part, &holds);
         }
         let end = self.reader.end();
-        self.completed.extend(end.completed);
+        self.complete(end.completed);
         // A call without an end is not executed. It passes as it is.
         let completed = &self.completed;
         self.waiting.retain(|(key, _)| completed.iter().any(|(done, _)| done == key));
@@ -147,12 +147,18 @@ impl CallHold {
         self.reader.answer()
     }
 
+    fn complete(&mut self, calls: Vec<(CallKey, WireCall)>) {
+        let thinking = if calls.is_empty() { String::new() } else { self.reader.answer().last_thinking() };
+        self.completed
+            .extend(calls.into_iter().map(|(key, call)| (key, WireCall { thinking: thinking.clone(), ..call })));
+    }
+
     fn take(&mut self, part: SsePart, holds: &impl Fn(&str) -> bool) {
         let step = match &part {
             SsePart::Record(record) => self.reader.read(record),
             SsePart::Fragment(_) => CallStep::default(),
         };
-        self.completed.extend(step.completed);
+        self.complete(step.completed);
         let Some(held) = &mut self.held else { return };
         self.waiting.extend(step.opened.into_iter().filter(|(_, tool)| Self::is_held(tool, holds)));
         if self.waiting.is_empty() && held.is_empty() {
@@ -176,7 +182,15 @@ impl CallHold {
             if !self.completed.iter().any(|(done, _)| done == key) {
                 let (tool, input) = (tool.clone(), String::new());
                 let kind = CallKind::Function;
-                let call = WireCall { id: String::new(), tool, namespace: None, input, is_cut: true, kind };
+                let call = WireCall {
+                    id: String::new(),
+                    tool,
+                    namespace: None,
+                    input,
+                    is_cut: true,
+                    kind,
+                    thinking: String::new(),
+                };
                 self.completed.push_back((*key, call));
             }
         }

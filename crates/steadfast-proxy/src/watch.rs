@@ -69,7 +69,9 @@ impl AnswerWatch {
         let (answer, calls) = answer_of_body(self.exchange.format, &body);
         let refuses = self.judge.refuses(&self.exchange);
         let mut refused: Vec<RefusedCall> = Vec::new();
+        let thinking = answer.last_thinking();
         for (key, call) in calls {
+            let call = WireCall { thinking: thinking.clone(), ..call };
             let is_held = refuses && CallHold::is_held(&call.tool, |tool| self.holds(tool));
             if !is_held || !call.can_be_refused() {
                 self.judge.saw_call(&self.exchange, &call);

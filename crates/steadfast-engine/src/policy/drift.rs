@@ -424,6 +424,7 @@ impl<'a> After<'a> {
             score: scored.score,
             level,
             reasons: scored.reasons.clone(),
+            thinking: self.event.thinking.clone(),
             recovery,
             correction,
         }

@@ -363,6 +363,7 @@ impl EventBuilder {
             attended: self.attended.then_some(true),
             cut: false,
             input: None,
+            thinking: None,
             content: Content::default(),
             kind,
         }

@@ -44,6 +44,9 @@ pub struct Event {
     /// Hash of the call's raw input, since some models give several calls the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
+    /// What the model visibly thought before the call, up to [`Self::THOUGHT`]. Only a proxy sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
     /// The words that the call read, ran or wrote. Never written to a journal.
     #[serde(skip)]
     pub content: Content,
@@ -53,6 +56,9 @@ pub struct Event {
 impl Event {
     /// The limit of a command or prompt that is read, in bytes.
     pub const READ: usize = 1 << 20;
+
+    /// The limit of thinking, in bytes. Its end is kept: it is about the call.
+    pub const THOUGHT: usize = 2_000;
 
     /// The limit of a command or prompt that is stored, in bytes.
     pub const STORED: usize = 16_384;
@@ -98,6 +104,7 @@ impl Event {
             cut: false,
             abridged: false,
             input: None,
+            thinking: None,
             content: Content::default(),
             kind,
         }

@@ -94,6 +94,7 @@ impl Client {
             input: input.clone(),
             is_cut: false,
             kind: CallKind::Function,
+            thinking: String::new(),
         };
         self.conversation.push(match self.exchange.format {
             WireFormat::Responses => {

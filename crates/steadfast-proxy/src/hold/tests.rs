@@ -63,6 +63,7 @@ fn calls_text_and_usage_of_each_format_are_read() {
         let found: Vec<(&str, &str, &str)> =
             played.seen.iter().map(|call| (&*call.id, &*call.tool, &*call.input)).collect();
         assert_eq!(found, CALLS.map(|call| (call.id, call.tool, call.input)), "{format:?}");
+        assert!(played.seen.iter().all(|call| call.thinking == "hm"), "{format:?}");
         let ModelAnswer { model, text, thinking, usage, stop, .. } = played.answer;
         assert_eq!((&*text, &*thinking), ("two calls", "hm"), "{format:?}");
         let (expected, written) = match format {

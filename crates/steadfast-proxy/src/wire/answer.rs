@@ -5,6 +5,9 @@ use steadfast_splice::json::{JsonMembers, JsonText, JsonUnits};
 /// The longest text that is kept of an answer. The stream itself has no such limit.
 const TEXT_LIMIT: usize = 256 << 10;
 
+/// The most thinking that goes with a call.
+const CALL_THINKING: usize = 4 << 10;
+
 /// A model's answer, as far as it has arrived. Its calls are reported one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelAnswer {
@@ -52,6 +55,12 @@ impl ModelAnswer {
     /// Returns whether the answer ended and said what it used. What may follow is the end of its stream.
     pub(crate) fn is_counted(&self) -> bool {
         self.stop.is_some() && self.usage.is_some()
+    }
+
+    /// Returns the end of the visible thinking.
+    pub(crate) fn last_thinking(&self) -> String {
+        let from = self.thinking.len().saturating_sub(CALL_THINKING);
+        self.thinking[self.thinking.ceil_char_boundary(from)..].to_owned()
     }
 
     pub(super) fn say(&mut self, text: JsonText<'_>) {

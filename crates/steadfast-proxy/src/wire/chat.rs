@@ -96,7 +96,18 @@ impl ChatReader {
         let calls = self.open.extract_if(.., |open| is_complete(open)).map(|open| {
             let OpenCall { key, id, tool, input, kind, .. } = open;
             let is_cut = input.len() >= INPUT_LIMIT;
-            (key, WireCall { id, tool, namespace: None, input: input.into_string(), is_cut, kind })
+            (
+                key,
+                WireCall {
+                    id,
+                    tool,
+                    namespace: None,
+                    input: input.into_string(),
+                    is_cut,
+                    kind,
+                    thinking: String::new(),
+                },
+            )
         });
         step.completed.extend(calls);
     }
@@ -179,7 +190,15 @@ fn whole_call(call: &JsonMembers<'_>) -> WireCall {
     let (kind, function) = part(call);
     let text = |key| function.string(key).unwrap_or_default().into_owned();
     let id = call.string("id").unwrap_or_default().into_owned();
-    WireCall { id, tool: text("name"), namespace: None, input: text(input_key(kind)), is_cut: false, kind }
+    WireCall {
+        id,
+        tool: text("name"),
+        namespace: None,
+        input: text(input_key(kind)),
+        is_cut: false,
+        kind,
+        thinking: String::new(),
+    }
 }
 
 pub(super) fn refuse_in_body(body: JsonText<'_>, refused: &[RefusedCall], splices: &mut Splices<'_>) {

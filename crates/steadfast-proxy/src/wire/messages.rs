@@ -90,7 +90,8 @@ impl MessagesReader {
         let OpenBlock { id, tool, first, input, .. } = self.open.remove(at);
         let is_cut = input.len() >= INPUT_LIMIT;
         let input = if input.is_empty() { first } else { input.into_string() };
-        let call = WireCall { id, tool, namespace: None, input, is_cut, kind: CallKind::Function };
+        let call =
+            WireCall { id, tool, namespace: None, input, is_cut, kind: CallKind::Function, thinking: String::new() };
         step.fragments.push(key);
         step.completed.push((key, call));
     }
@@ -104,7 +105,15 @@ fn key(event: &JsonMembers<'_>) -> Option<CallKey> {
 fn call(block: &JsonMembers<'_>) -> WireCall {
     let text = |key| block.string(key).unwrap_or_default().into_owned();
     let input = block.get("input").map_or("{}", JsonText::text).to_owned();
-    WireCall { id: text("id"), tool: text("name"), namespace: None, input, is_cut: false, kind: CallKind::Function }
+    WireCall {
+        id: text("id"),
+        tool: text("name"),
+        namespace: None,
+        input,
+        is_cut: false,
+        kind: CallKind::Function,
+        thinking: String::new(),
+    }
 }
 
 impl StreamRefuser {

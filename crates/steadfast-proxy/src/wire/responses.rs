@@ -99,7 +99,7 @@ fn call(item: JsonText<'_>) -> Option<WireCall> {
         }
         _ => return None,
     };
-    Some(WireCall { id: text("call_id"), tool, namespace, input, is_cut: false, kind })
+    Some(WireCall { id: text("call_id"), tool, namespace, input, is_cut: false, kind, thinking: String::new() })
 }
 
 /// Reads text and visible thinking of an item.

@@ -57,6 +57,7 @@ fn edit(path: &str, score: u8) -> Step {
         score,
         level: score.level(),
         reasons: Vec::new(),
+        thinking: None,
         recovery: None,
         correction: None,
     }

@@ -18,7 +18,7 @@ pub struct StepRow {
     pub action_type: String,
     pub files: Vec<String>,
     pub command: Option<String>,
-    /// The reasons for the score.
+    /// The reasons for the score, and what the model visibly thought before, if a proxy saw it.
     pub reasoning: String,
     pub drift_score: u64,
     /// `none`, `minor`, `major` or `critical`.
@@ -89,7 +89,7 @@ pub(crate) fn insert(
             text(&step.paths),
             text(&folders),
             step.command,
-            step.reasons.join("; "),
+            reasoning(step),
             step.score.get(),
             step.score.severity().as_str(),
             step.level,
@@ -115,6 +115,12 @@ pub(crate) fn insert(
         statement.execute(params![kind, key, action, session, at, number])?;
     }
     Ok(())
+}
+
+/// The reasons for the score, and what the model thought.
+fn reasoning(step: &Step) -> String {
+    let thought = step.thinking.as_ref().map(|thinking| format!("it thought: {thinking}"));
+    step.reasons.iter().cloned().chain(thought).collect::<Vec<_>>().join("; ")
 }
 
 /// Hashes the action, so that repeated actions are recognised.

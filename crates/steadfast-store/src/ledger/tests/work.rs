@@ -23,6 +23,7 @@ pub(super) fn step(number: u64, score: u8) -> Step {
         score,
         level: score.level(),
         reasons: if score < Score::new(8) { vec!["outside the scope".into(), "astray".into()] } else { Vec::new() },
+        thinking: (number == 2).then(|| "The tests first.".to_owned()),
         recovery: None,
         correction: (score < Score::new(7)).then(|| format!("correction {number}")),
     }
@@ -119,6 +120,7 @@ fn every_step_is_kept_and_one_below_five_is_not_validated() {
     let validated: Vec<_> = steps.iter().map(|step| (step.drift_score, step.is_validated)).collect();
     assert_eq!(validated, [(10, true), (5, true), (4, false)]);
     assert_eq!(steps[1].keywords, ["billing"]);
+    assert_eq!(steps[1].reasoning, "outside the scope; astray; it thought: The tests first.");
     assert_eq!(ledger.steps_of(&s(), 1).unwrap().len(), 1);
 }
 
