@@ -177,6 +177,7 @@ impl Running<'_> {
         while self.is_running() {
             std::thread::sleep(Duration::from_millis(20));
         }
+        self.scene.assert_no_credential();
         let id = self.id();
         let journal = Journal::of(&self.scene.state(), &id);
         Run {

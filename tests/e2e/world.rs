@@ -151,6 +151,22 @@ impl Scene {
         self.root().join(".git/steadfast")
     }
 
+    /// The key of every agent in these tests is in nothing that Steadfast wrote.
+    pub(crate) fn assert_no_credential(&self) {
+        let mut folders = vec![self.state(), self.home().join(".local/state/steadfast")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else if let Ok(bytes) = fs::read(&path) {
+                    let key = b"dummy-key";
+                    assert!(!bytes.windows(key.len()).any(|window| window == key), "a key is in {}", path.display());
+                }
+            }
+        }
+    }
+
     pub(crate) fn bin(&self) -> PathBuf {
         self.dir.path().join("bin")
     }

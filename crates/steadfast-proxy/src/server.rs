@@ -137,8 +137,7 @@ impl RunningProxy {
         if !address.ip().is_loopback() {
             return Err(ProxyError::NotLoopback { address });
         }
-        let mut runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = runtime.enable_all().max_io_events_per_tick(8).build().map_err(ProxyError::Start)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ProxyError::Start)?;
         let listener = runtime.block_on(TcpListener::bind(address));
         let listener = listener.map_err(|source| ProxyError::Listen { address, source })?;
         let address = listener.local_addr().map_err(ProxyError::Start)?;
