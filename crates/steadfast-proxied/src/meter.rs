@@ -51,6 +51,8 @@ struct Used {
     without_usage: u64,
     /// Requests that did not go to the model, because the budget was spent.
     refused: u64,
+    /// What the newest answer says about rate limits.
+    limits: Vec<(String, String)>,
     /// Requests in formats that the proxy does not read, by their paths.
     unseen: BTreeMap<String, u64>,
 }
@@ -118,6 +120,10 @@ impl Meter {
         }
         if used.refused > 0 {
             line.push_str(&format!("; {} refused for the budget", count(used.refused, "request")));
+        }
+        let limits = limits_left(&used.limits);
+        if !limits.is_empty() {
+            line.push_str(&format!("; left of rate limits: {}", and_more(&limits, 3)));
         }
         line + &unseen
     }
@@ -190,6 +196,9 @@ impl CallJudge for Meter {
         let price = self.prices.of(&answer.model);
         let mut used = self.used();
         used.answers += 1;
+        if !answer.limits.is_empty() {
+            used.limits.clone_from(&answer.limits);
+        }
         let Some(usage) = answer.usage else {
             used.without_usage += 1;
             return;
@@ -213,6 +222,32 @@ impl CallJudge for Meter {
             None => {}
         }
     }
+}
+
+/// Returns what is left of each limit: `tokens 38,000 of 40,000`, or `5h 63 %`. Services report it in headers of three
+/// forms.
+fn limits_left(headers: &[(String, String)]) -> Vec<String> {
+    let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let percent = |used: f64| format!("{:.0} %", (100.0 - used).clamp(0.0, 100.0));
+    let left = |name: &str, text: &str| -> Option<String> {
+        if let Some(base) = name.strip_suffix("-remaining") {
+            let what = base.rsplit_once("ratelimit-")?.1;
+            let limit: u64 = value(&format!("{base}-limit"))?.parse().ok()?;
+            return Some(format!("{what} {} of {}", grouped(text.parse().ok()?), grouped(limit)));
+        }
+        if let Some(base) = name.strip_suffix("-utilization") {
+            return Some(format!("{} {}", base.rsplit('-').next()?, percent(100.0 * text.parse::<f64>().ok()?)));
+        }
+        let what = name.strip_prefix("x-codex-")?.strip_suffix("-used-percent")?;
+        Some(format!("{what} {}", percent(text.parse().ok()?)))
+    };
+    // OpenAI puts the kind at the end: `x-ratelimit-remaining-tokens`.
+    let openai = |name: &str, text: &str| {
+        let what = name.strip_prefix("x-ratelimit-remaining-")?;
+        let limit: u64 = value(&format!("x-ratelimit-limit-{what}"))?.parse().ok()?;
+        Some(format!("{what} {} of {}", grouped(text.parse().ok()?), grouped(limit)))
+    };
+    headers.iter().filter_map(|(name, text)| openai(name, text).or_else(|| left(name, text))).collect()
 }
 
 #[cfg(test)]
@@ -282,6 +317,31 @@ mod tests {
                 Spent { micro_usd: Some(44_100), input_tokens: 1_000, cached_tokens: 500, output_tokens: 2_000 };
             assert_eq!(agent.spent(), spent);
         }
+    }
+
+    #[test]
+    fn what_is_left_of_the_rate_limits_is_known_from_headers_of_every_service() {
+        let left = |headers: &[(&str, &str)]| {
+            let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            limits_left(&headers.collect::<Vec<_>>())
+        };
+        let anthropic =
+            [("anthropic-ratelimit-tokens-limit", "40000"), ("anthropic-ratelimit-tokens-remaining", "38000")];
+        assert_eq!(left(&anthropic), ["tokens 38,000 of 40,000"]);
+        let subscription =
+            [("anthropic-ratelimit-unified-5h-utilization", "0.37"), ("anthropic-ratelimit-unified-5h-reset", "1")];
+        assert_eq!(left(&subscription), ["5h 63 %"]);
+        let openai = [("x-ratelimit-limit-requests", "500"), ("x-ratelimit-remaining-requests", "499")];
+        assert_eq!(left(&openai), ["requests 499 of 500"]);
+        assert_eq!(
+            left(&[("x-codex-primary-used-percent", "104.5"), ("x-codex-primary-window", "300")]),
+            ["primary 0 %"]
+        );
+        assert_eq!(left(&[("anthropic-ratelimit-tokens-remaining", "many"), ("retry-after", "3")]), [""; 0]);
+        let meter = Meter::new(Prices::built_in(), None);
+        let limits = subscription.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        meter.saw_answer(&exchange(), &ModelAnswer { limits, ..answer("home-made", None) });
+        assert!(meter.summary().ends_with("; left of rate limits: 5h 63 %"), "{}", meter.summary());
     }
 
     #[test]
