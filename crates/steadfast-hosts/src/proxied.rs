@@ -80,7 +80,7 @@ pub struct ProxiedCall {
     pub namespace: Option<String>,
     /// JSON of a function, or the text of another tool.
     pub input: String,
-    /// What the model visibly thought before it.
+    /// The visible thinking of the model before it.
     pub thinking: String,
 }
 

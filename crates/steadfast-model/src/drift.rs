@@ -32,7 +32,7 @@ pub struct Step {
     /// The reasons why the score is below 10, a few words each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What the model visibly thought before the call, if a proxy saw it.
+    /// The visible thinking of the model before the call, if a proxy saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// An action that would bring the work back on course.

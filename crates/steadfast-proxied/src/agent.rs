@@ -28,7 +28,7 @@ pub enum ProxiedError {
     Proxy(#[from] ProxyError),
 }
 
-/// What the proxy of an agent does.
+/// The work of an agent's proxy.
 #[derive(Clone, Debug)]
 pub struct ProxyWork {
     pub mode: ProxyMode,

@@ -48,7 +48,7 @@ struct ResultBook {
     judged: BTreeSet<u64>,
     /// Results that went to the model without a correction.
     seen: BTreeSet<u64>,
-    /// What was said before is unknown, so nothing more is said.
+    /// The earlier corrections are unknown, so nothing more is said.
     is_mute: bool,
 }
 

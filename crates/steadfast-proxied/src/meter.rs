@@ -25,11 +25,11 @@ pub struct Meter {
     prices: Prices,
     limit: MeterLimit,
     used: Mutex<Used>,
-    /// Where `status` finds the requests that were not read.
+    /// The file in which `status` finds the requests that were not read.
     unseen: OnceLock<UnseenFile>,
 }
 
-/// What ends the agent.
+/// The limit that ends the agent.
 #[derive(Debug)]
 enum MeterLimit {
     None,
@@ -51,7 +51,7 @@ struct Used {
     without_usage: u64,
     /// Requests that did not go to the model, because the budget was spent.
     refused: u64,
-    /// What the newest answer says about rate limits.
+    /// The headers of the newest answer about rate limits.
     limits: Vec<(String, String)>,
     /// Requests in formats that the proxy does not read, by their paths.
     unseen: BTreeMap<String, u64>,

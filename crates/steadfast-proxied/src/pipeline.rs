@@ -251,7 +251,7 @@ impl ProxyPipeline {
                 new.push(KeptCorrection::new(call.id, hash, &format!("{VOICE} {}", said.join("\n"))));
             }
         }
-        // What cannot be kept is not said: another request could not repeat it.
+        // A correction that cannot be kept is not said: another request could not repeat it.
         drop(corrections.keep(&proxied.files(), new));
     }
 

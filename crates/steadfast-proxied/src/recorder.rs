@@ -32,7 +32,7 @@ const WAITING_LIMIT: usize = 128 << 20;
 /// A text of this length may have been cut by the reader of the format.
 const CUT_LENGTH: usize = 255 << 10;
 
-/// What takes the place of a credential.
+/// The text in the place of a credential.
 const REMOVED: &str = "[redacted:credential]";
 
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub struct ExchangeRecorder {
     writer: Mutex<Option<JoinHandle<Written>>>,
 }
 
-/// How far the writer came.
+/// The progress of the writer.
 #[derive(Debug, Default)]
 struct Written {
     exchanges: u64,

@@ -105,7 +105,7 @@ impl RecordedSessions {
     }
 }
 
-/// What the rules need of an exchange. A request holds the whole conversation and is not kept.
+/// The parts of an exchange that the rules need. A request holds the whole conversation and is not kept.
 struct RecordedExchange {
     host: Host,
     at: i64,

@@ -35,7 +35,7 @@ impl fmt::Debug for RunProxies {
     }
 }
 
-/// What an agent of a run is there for.
+/// The purpose of an agent of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentWork<'a> {
     /// It has our hooks. If they are not called, the proxy judges its calls. They refuse its tools while this file

@@ -153,7 +153,7 @@ async fn restored(state: &ProxyState, exchange: &ModelExchange, body: Bytes, enc
     restored.await.ok().flatten()
 }
 
-/// What the judge looks at in a request.
+/// The parts of a request for the judge.
 #[derive(Debug)]
 struct SeenRequest {
     document: Bytes,

@@ -42,7 +42,7 @@ const KEPT: [&str; 22] = [
     "x-codex-turn-metadata",
 ];
 
-/// What the names of credentials contain.
+/// Words in the names of credentials.
 const SECRET: [&str; 6] = ["account", "auth", "cookie", "key", "secret", "token"];
 
 /// The shortest part of a credential that is searched for in bodies.

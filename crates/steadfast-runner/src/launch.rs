@@ -51,7 +51,7 @@ pub enum Role {
     Expert,
 }
 
-/// Where an agent works, and for how long.
+/// The place of an agent's work, and its duration.
 #[derive(Clone, Debug)]
 pub struct Post {
     pub directory: PathBuf,

@@ -13,7 +13,7 @@ use crate::place::Place;
 const PROXIES: usize = 64;
 const PATHS: usize = 16;
 
-/// What one running proxy could not read.
+/// The requests that one running proxy could not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnseenRequests {
     /// The process of the proxy.

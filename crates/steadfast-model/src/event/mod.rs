@@ -44,7 +44,7 @@ pub struct Event {
     /// Hash of the call's raw input, since some models give several calls the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// What the model visibly thought before the call, up to [`Self::THOUGHT`]. Only a proxy sees it.
+    /// The visible thinking of the model before the call, up to [`Self::THOUGHT`]. Only a proxy sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// The words that the call read, ran or wrote. Never written to a journal.

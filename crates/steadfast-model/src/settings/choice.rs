@@ -82,7 +82,7 @@ choices! {
         Detailed = "detailed",
     }
 
-    /// What the proxy does with what the rules say about a call.
+    /// The effect of the rules behind the proxy.
     #[derive(Default)]
     pub enum ProxyMode {
         /// Records it, and changes nothing.

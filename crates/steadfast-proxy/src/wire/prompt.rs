@@ -8,7 +8,7 @@ use steadfast_splice::json::{JsonMembers, JsonText};
 /// The longest text that is read.
 const TEXT_LIMIT: usize = 256 << 10;
 
-/// What stands in a request after the last answer of the model.
+/// The end of a request, after the last answer of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WirePrompt {
     /// The texts of the user's side: of the human, and those that the host adds. Empty if the model goes on with results

@@ -23,7 +23,7 @@ pub struct WireCall {
     /// The input is longer than the proxy holds, and is missing here.
     pub is_cut: bool,
     pub kind: CallKind,
-    /// The end of what the model visibly thought before the call.
+    /// The end of the visible thinking before the call.
     pub thinking: String,
 }
 

@@ -24,11 +24,11 @@ pub struct WireResult {
     pub is_error: bool,
     /// The output as JSON: a text or a list of parts. Empty if it is longer than the proxy keeps.
     pub output: String,
-    /// Where the result stands in the request.
+    /// The place of the result in the request.
     place: Range<usize>,
 }
 
-/// What the walk through a conversation comes across.
+/// A find of the walk through a conversation.
 pub(super) enum Met<'a> {
     Call(Cow<'a, str>, WireCall),
     Result(Cow<'a, str>, JsonText<'a>),

@@ -34,8 +34,8 @@ pub(super) struct Proxy {
     /// until Ctrl-C. Port 0 takes a free port.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["command", "mode"], requires = "upstream")]
     listen: Option<SocketAddr>,
-    /// What the proxy does with what the rules say about a call, if the agent does not call its hooks: `observe` records
-    /// it, `advise` adds corrections to the results of calls, `enforce` also refuses calls. [default: proxy.mode, observe]
+    /// The effect of verdicts, if the agent does not call its hooks: `observe` records them, `advise` adds
+    /// corrections to the results of calls, `enforce` also refuses calls. [default: proxy.mode, observe]
     #[arg(long, value_name = "MODE")]
     mode: Option<ProxyMode>,
     /// Cost limit in US dollars; 0 means no limit. When it is spent, the next request is refused, which ends `claude`
