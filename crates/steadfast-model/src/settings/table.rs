@@ -248,8 +248,8 @@ settings! {
     /// The proxy between an agent and its model.
     ["proxy"] proxy: ProxyOptions, ProxySettings {
         /// The effect of the rules behind the proxy, if the host of the agent does not call its hooks.
-        /// `observe`: verdicts are recorded. `advise`: corrections are added to the results of calls. `enforce`: calls are refused, too,
-        /// and the mode of each policy holds.
+        /// `observe`: verdicts are recorded. `advise`: corrections are added to the results of calls. `enforce`: calls
+        /// are refused, too, and the mode of each policy holds.
         mode: ProxyMode = ProxyMode::Observe, flag "--mode";
     }
 
