@@ -1,5 +1,7 @@
 //! A prompt that the agent itself scheduled is not the human's word.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use steadfast_model::{Change, EventKind, PromptOrigin, Record};
 use steadfast_sim::{Action, Scenario, Turn};
@@ -83,9 +85,14 @@ fn what_the_agent_scheduled_approves_and_lifts_nothing(program: &Program) {
         .say("It is scheduled.");
     let Some(terminal) = Terminal::open(&scene, scenario) else { return };
     terminal.enter("Plan it, but don't commit or push anything.");
-    // The message and the end of the subagent, then the three that were scheduled.
-    terminal.until("UserPromptSubmit", 6);
-    terminal.until("Stop", 5);
+    // The message and the end of the subagent may come as one prompt.
+    // Claude Code looks at its schedules once a minute, and waits at random for up to a minute more.
+    terminal.wait_within(Duration::from_secs(240), "the message and the three that were scheduled", || {
+        let sessions = terminal.sessions();
+        let prompts: Vec<_> = sessions.iter().flat_map(|session| prompts(&session.records)).collect();
+        let scheduled = prompts.iter().filter(|(_, origin)| *origin == PromptOrigin::Scheduled).count();
+        scheduled == 3 && prompts.iter().any(|(text, _)| text.contains("ok, push it now"))
+    });
     let [session] = terminal.sessions().try_into().unwrap();
     let (mut fired, others): (Vec<_>, Vec<_>) =
         prompts(&session.records).into_iter().skip(1).partition(|(_, origin)| *origin == PromptOrigin::Scheduled);

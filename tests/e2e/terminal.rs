@@ -355,12 +355,16 @@ impl<'a> Terminal<'a> {
         self.wait(&format!("{expected} {event}"), || count(&self.sessions(), &[event]) >= expected);
     }
 
-    pub(crate) fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
+    pub(crate) fn wait(&self, what: &str, done: impl FnMut() -> bool) {
+        self.wait_within(PATIENCE, what, done);
+    }
+
+    pub(crate) fn wait_within(&self, limit: Duration, what: &str, mut done: impl FnMut() -> bool) {
         let started = Instant::now();
         while !done() {
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > limit {
                 let events: Vec<_> = self.sessions().iter().map(|session| session.events().join(" ")).collect();
-                panic!("waited {PATIENCE:?} for {what}; events: {events:?}; screen:\n{}", self.screen());
+                panic!("waited {limit:?} for {what}; events: {events:?}; screen:\n{}", self.screen());
             }
             std::thread::sleep(Duration::from_millis(50));
         }
