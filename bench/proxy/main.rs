@@ -17,8 +17,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steadfast_proxy::wire::{ModelAnswer, WireCall};
-use steadfast_proxy::{CallJudge, CallRuling, ModelExchange, NetworkSettings, ProxyRoute, RunningProxy, Upstream};
+use steadfast_hosts::price::Prices;
+use steadfast_proxied::Meter;
+use steadfast_proxy::{NetworkSettings, ProxyRoute, RunningProxy, Upstream};
 use steadfast_testkit::wait_for;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -42,39 +43,11 @@ fn main() {
     }
 }
 
-/// Sees every call and answer, and lets all pass.
-#[derive(Debug)]
-struct Observer;
-
-impl CallJudge for Observer {
-    fn refuses(&self, _: &ModelExchange) -> bool {
-        false
-    }
-
-    fn holds(&self, _: &ModelExchange, _: &str) -> bool {
-        false
-    }
-
-    fn judge(&self, _: &ModelExchange, _: &WireCall) -> CallRuling {
-        CallRuling::Allow
-    }
-
-    fn without_judgement(&self, _: &ModelExchange, _: &WireCall) -> CallRuling {
-        CallRuling::Allow
-    }
-
-    fn saw_call(&self, _: &ModelExchange, _: &WireCall) {}
-
-    fn saw_answer(&self, _: &ModelExchange, answer: &ModelAnswer) {
-        // An answer that was not read would make the row wrong. A client that leaves has no usage yet.
-        assert!(answer.usage.is_none() || !answer.text.is_empty());
-    }
-}
-
 /// Runs the proxy until standard input ends.
 fn serve(upstream: &str) {
     let upstream = Upstream::new(upstream, &NetworkSettings::default()).unwrap();
-    let proxy = RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], Arc::new(Observer)).unwrap();
+    let judge = Arc::new(Meter::new(Prices::built_in(), None));
+    let proxy = RunningProxy::start(vec![ProxyRoute::new(TOKEN, upstream).unwrap()], judge).unwrap();
     println!("{}", proxy.address());
     drop(std::io::stdin().read_to_end(&mut Vec::new()));
 }

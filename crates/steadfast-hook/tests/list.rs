@@ -56,24 +56,8 @@ impl Repository {
         static CALLS: AtomicI64 = AtomicI64::new(1_000);
         let mut payload = json!({"session_id": session, "cwd": self.dir.path()});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let around = HookEnvironment {
-            now: Millis(CALLS.fetch_add(1, Ordering::Relaxed)),
-            cwd: self.dir.path().to_owned(),
-            project: None,
-            session: None,
-            attended: None,
-            peer: None,
-            other_host: None,
-            user_state: None,
-            user_config: None,
-            run_spent: None,
-            homes,
-            programs: Vec::new,
-            follow: |_, _| steadfast_hook::FollowResult::default(),
-            load: |_, _| Ok(None),
-            claude_version: || None,
-            task_list: || None,
-        };
+        let now = Millis(CALLS.fetch_add(1, Ordering::Relaxed));
+        let around = HookEnvironment { homes, ..HookEnvironment::bare(now, self.dir.path().to_owned()) };
         let call = HookCall { host, via: Via::Local, event: event.into() };
         answer(&call, &around, Cursor::new(payload.to_string().into_bytes())).said
     }

@@ -5,7 +5,7 @@
 use std::fs;
 
 use serde_json::json;
-use steadfast_hook::{FollowResult, HookCall, HookEnvironment, answer};
+use steadfast_hook::{HookCall, HookEnvironment, answer};
 use steadfast_model::{Gate, GateScope, Host, Millis, SessionId, Via};
 use steadfast_store::{Place, SessionFiles, close_gate};
 
@@ -27,24 +27,8 @@ impl Session {
     fn say(&self, event: &str, mut payload: serde_json::Value, attended: bool) -> String {
         payload["session_id"] = json!("s-1");
         payload["cwd"] = json!(self.dir.path());
-        let around = HookEnvironment {
-            now: Millis(1_000),
-            cwd: self.dir.path().to_owned(),
-            project: None,
-            session: None,
-            attended: Some(attended),
-            peer: None,
-            other_host: None,
-            user_state: None,
-            user_config: None,
-            run_spent: None,
-            homes: || None,
-            programs: Vec::new,
-            follow: |_, _| FollowResult::default(),
-            load: |_, _| Ok(None),
-            claude_version: || None,
-            task_list: || None,
-        };
+        let bare = HookEnvironment::bare(Millis(1_000), self.dir.path().to_owned());
+        let around = HookEnvironment { attended: Some(attended), ..bare };
         let call = HookCall { host: self.host, via: Via::Local, event: event.into() };
         answer(&call, &around, payload.to_string().as_bytes()).said.unwrap_or_default()
     }

@@ -3,7 +3,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use steadfast_hook::FollowResult;
 use steadfast_hosts::price::Prices;
 use steadfast_model::{Course, Gate, GateScope, PromptOrigin};
 use steadfast_proxy::wire::{CallKind, results};
@@ -51,24 +50,7 @@ impl Repository {
 }
 
 fn surroundings(cwd: &Path) -> HookEnvironment {
-    HookEnvironment {
-        now: Millis(1_000),
-        cwd: cwd.to_owned(),
-        project: None,
-        session: None,
-        attended: None,
-        peer: None,
-        other_host: None,
-        user_state: None,
-        user_config: None,
-        run_spent: None,
-        homes: || None,
-        programs: Vec::new,
-        follow: |_, _| FollowResult::default(),
-        load: |_, _| Ok(None),
-        claude_version: || None,
-        task_list: || None,
-    }
+    HookEnvironment::bare(Millis(1_000), cwd.to_owned())
 }
 
 /// A client behind the proxy, with the conversation of its main thread or a subagent.
