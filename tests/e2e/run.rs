@@ -181,6 +181,16 @@ fn most_at_once(dispatches: &[Dispatch]) -> usize {
     dispatches.iter().map(|dispatch| at(dispatch.started_at)).max().unwrap_or(0)
 }
 
+/// A run whose budget was spent completes, and its cost is that of all calls.
+fn resume_with_more_budget(workshop: &Workshop, call: u64) {
+    let ended = workshop.run(&["resume", "--budget", "20"]);
+    let timeline = workshop.timeline();
+    assert_eq!(ended.code, Some(0), "{}\n{timeline}", ended.said);
+    let view = workshop.view();
+    assert_eq!((view.run.state, statuses(&view)), (RunState::Complete, vec![UnitStatus::Done; 4]), "{timeline}");
+    assert_eq!(view.sums.micro_usd, workshop.calls() as u64 * call, "{timeline}");
+}
+
 /// Each agent's host has its own share as a limit, and we look, too: whoever is at it may end what it asked for.
 fn a_spent_budget_pauses_the_run_and_a_larger_one_completes_it(program: &Program) {
     let hands = Hands(program.host());
@@ -210,12 +220,7 @@ fn a_spent_budget_pauses_the_run_and_a_larger_one_completes_it(program: &Program
     assert_eq!(view.sums.micro_usd, real, "{timeline}");
     workshop.assert_nobody_is_left();
 
-    let ended = workshop.run(&["resume", "--budget", "20"]);
-    let timeline = workshop.timeline();
-    assert_eq!(ended.code, Some(0), "{}\n{timeline}", ended.said);
-    let view = workshop.view();
-    assert_eq!((view.run.state, statuses(&view)), (RunState::Complete, vec![UnitStatus::Done; 4]), "{timeline}");
-    assert_eq!(view.sums.micro_usd, workshop.calls() as u64 * call, "{timeline}");
+    resume_with_more_budget(&workshop, call);
     workshop.assert_only_the_branch_is_left();
 }
 

@@ -8,7 +8,7 @@ use steadfast_testkit::wait_for;
 
 use super::agents::{Hands, cue};
 use super::runner::Workshop;
-use super::{THREE, price, settings, statuses, usd};
+use super::{THREE, price, resume_with_more_budget, settings, statuses, usd};
 use crate::agents::Program;
 
 /// Each of the three units, with these sessions.
@@ -95,12 +95,7 @@ pub(super) fn a_budget_that_is_spent_behind_proxies_pauses_the_run_at_its_exact_
     }
     workshop.assert_nobody_is_left();
 
-    let ended = workshop.run(&["resume", "--budget", "20"]);
-    let timeline = workshop.timeline();
-    assert_eq!(ended.code, Some(0), "{}\n{timeline}", ended.said);
-    let view = workshop.view();
-    assert_eq!((view.run.state, statuses(&view)), (RunState::Complete, vec![UnitStatus::Done; 4]), "{timeline}");
-    assert_eq!(view.sums.micro_usd, workshop.calls() as u64 * call, "{timeline}");
+    resume_with_more_budget(&workshop, call);
     assert_every_request_came_through_a_proxy(&workshop);
     workshop.assert_only_the_branch_is_left();
 }
